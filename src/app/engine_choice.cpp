@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/explaining.h"
+#include "app/function_plans.h"
 #include "app/raised_rights.h"
 #include "app/recording.h"
 #include "bpf/engine.h"
@@ -18,6 +19,9 @@
 
 namespace tracer::app {
 namespace {
+
+/// Of the kernel's memory, for calls of functions that are yet to be read.
+constexpr std::uint32_t most_recorded_bytes = 64U << 20;
 
 bool names_functions(const cli::Options& options) {
   return !options.extras.libraries.empty() || !options.extras.symbols.empty() || !options.extras.probes.empty() ||
@@ -43,6 +47,36 @@ Result<std::shared_ptr<trace::FunctionCounter>> choose_function_counter(
                  "-U calls,name -S calls does without"};
   }
   return bpf::make_function_counter(complain);
+}
+
+/// Returns what needs a stopped thread at each call of a function; empty if the kernel can record them.
+std::string why_not_recorded(const cli::Options& options) {
+  if (options.extras.engine != cli::EngineChoice::bpf) {
+    return "breakpoints report functions unless --engine=bpf asks for uprobes";
+  }
+  if (options.format.stack_trace != cli::StackTrace::none || options.format.output == cli::OutputFormat::folded) {
+    return "the stacks of function calls are read from stopped threads";
+  }
+  return {};
+}
+
+/// Returns what records functions in the kernel, or an error that says why breakpoints have to report them.
+Result<std::shared_ptr<trace::FunctionRecorder>> choose_function_recorder(
+    const cli::Options& options, const spec::Tables& tables, trace::PrototypeSource& prototypes,
+    const std::function<void(const std::string&)>& complain) {
+  if (std::string why_not = why_not_recorded(options); !why_not.empty()) {
+    return Error{0, std::move(why_not)};
+  }
+  const bool records = !options.extras.files.record.empty();
+  bpf::RecordingOptions recording;
+  recording.buffer_size = std::min(options.extras.bpf_buffer, most_recorded_bytes);
+  recording.string_limit =
+      records ? std::max(options.format.string_limit, recorded_text(options)) : options.format.string_limit;
+  capture::CaptureLimits limits;
+  limits.string_limit = recording.string_limit;
+  limits.whole = records || !options.format.abbrev.full();
+  recording.plan = function_planner(tables, prototypes, limits);
+  return bpf::make_function_recorder(std::move(recording), complain);
 }
 
 /// Returns which of the options needs stopped tracees, as BPF does not stop them; empty if none does.
@@ -211,6 +245,7 @@ Result<ChosenEngine> make_inside_engine(const cli::Options& options, const proce
 
 Result<ChosenEngine> choose_engine(const cli::Options& options, process::EngineOptions engine_options,
                                    functions::Options function_options, const spec::Tables& tables,
+                                   trace::PrototypeSource& prototypes,
                                    const std::function<void(const std::string&)>& complain) {
   using cli::EngineChoice;
   if (engine_options.launch) {
@@ -238,15 +273,22 @@ Result<ChosenEngine> choose_engine(const cli::Options& options, process::EngineO
     }
     return make_inside_engine(options, engine_options, tables, complain);
   }
-  bool kernel_counts_functions = false;
+  bool kernel_watches_functions = false;
   if (names_functions(options) && !options.extras.any_scope()) {
     auto counter = choose_function_counter(options, function_options, complain);
-    kernel_counts_functions = counter.ok();
+    kernel_watches_functions = counter.ok();
     if (counter) {
       function_options.counter = std::move(counter).value();
       debug("functions: uprobes count their calls in the kernel, where nobody stops for it");
     } else if (choice == EngineChoice::bpf) {
-      return Error{0, "--engine=bpf: " + counter.error().message + "; leave the option out to trace with ptrace"};
+      auto recorder = choose_function_recorder(options, tables, prototypes, complain);
+      if (!recorder) {
+        return Error{0, "--engine=bpf: " + recorder.error().message + "; leave the option out to trace with ptrace"};
+      }
+      kernel_watches_functions = true;
+      function_options.recorder = std::move(recorder).value();
+      function_options.one_by_one = true;
+      debug("functions: uprobes record their calls in the kernel, where nobody stops for it");
     } else {
       debug("functions: breakpoints, not uprobes: " + counter.error().message);
     }
@@ -273,7 +315,7 @@ Result<ChosenEngine> choose_engine(const cli::Options& options, process::EngineO
     if (options.extras.any_scope()) {
       return Error{0, std::string(cli::scope_options) + " need the bpf engine: " + why_not};
     }
-    if (choice == EngineChoice::bpf && !kernel_counts_functions) {
+    if (choice == EngineChoice::bpf && !kernel_watches_functions) {
       return Error{0, "--engine=bpf: " + why_not + "; leave the option out to trace with ptrace"};
     }
     debug("engine: ptrace, not bpf: " + why_not);

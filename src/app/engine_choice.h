@@ -10,6 +10,7 @@
 #include "process/engine_options.h"
 #include "spec/spec.h"
 #include "trace/engine.h"
+#include "trace/prototype_source.h"
 
 namespace tracer::app {
 
@@ -22,8 +23,10 @@ struct ChosenEngine {
 };
 
 /// `complain` takes sentences for the user. An error without a message has been reported already.
+/// `prototypes`: of functions that `tables` do not describe; it outlives the engine.
 Result<ChosenEngine> choose_engine(const cli::Options& options, process::EngineOptions engine_options,
                                    functions::Options function_options, const spec::Tables& tables,
+                                   trace::PrototypeSource& prototypes,
                                    const std::function<void(const std::string&)>& complain);
 
 }  // namespace tracer::app

@@ -237,6 +237,8 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
   }
   engine_settings.value().output_reader = channels.value().reader();
   const Abi native = recorded ? recorded->head().native : arch::native_abi();
+  const auto targets = options.ltrace ? debuginfo::Targets::of_all : debuginfo::Targets::of_arguments;
+  functions::library::DebugPrototypes prototypes(more, targets, complain);
   replay::ReplayEngine* replayed = nullptr;
   Result<ChosenEngine> chosen = ChosenEngine{};
   if (recorded) {
@@ -249,7 +251,7 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
     return std::move(*ended);
   } else {
     chosen = choose_engine(options, std::move(engine_settings).value(), std::move(function_settings).value(), tables,
-                           complain);
+                           prototypes, complain);
   }
   if (!chosen) {
     return failed(chosen.error(), speak);
@@ -291,8 +293,6 @@ Ended trace(const cli::Options& options, const spec::Tables& tables, spec::Growi
   std::optional<render::Summary> summary = make_summary(options, tables, in_kernel);
   RunStacks stacks(options, tables, std::move(stack_tracer).value(), replayed);
   settings.stacks = stacks.shown();
-  const auto targets = options.ltrace ? debuginfo::Targets::of_all : debuginfo::Targets::of_arguments;
-  functions::library::DebugPrototypes prototypes(more, targets, complain);
   PrototypesOfFiles recorded_prototypes(prototypes);
   settings.prototypes = &prototypes;
   if (replayed != nullptr) {

@@ -4,6 +4,7 @@
 
 #include <linux/types.h>
 
+#include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
 struct bpf_call_number {
@@ -24,7 +25,19 @@ struct pt_regs {
   unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs, flags, sp;
 };
 
+struct thread_struct {
+  unsigned long fsbase;
+};
+
 #elif defined(__TARGET_ARCH_arm64)
+
+struct user_thread_state {
+  unsigned long tp_value;
+};
+
+struct thread_struct {
+  struct user_thread_state uw;
+};
 
 struct pt_regs {
   __u64 regs[31];
@@ -106,6 +119,20 @@ static __always_inline __u64 bpf_stack_pointer(const struct pt_regs* regs) {
   return regs->sp;
 }
 
+/* The result of a function that has just returned, and the stack pointer that it was entered with. Of 64-bit programs. */
+static __always_inline __u64 bpf_function_result(const struct pt_regs* regs) {
+  return regs->ax;
+}
+
+static __always_inline __u64 bpf_entry_stack_pointer(const struct pt_regs* regs) {
+  return regs->sp - 8;
+}
+
+/* Of the current thread, which is a 64-bit one. */
+static __always_inline __u64 bpf_thread_pointer(const struct thread_struct* thread) {
+  return BPF_CORE_READ(thread, fsbase);
+}
+
 /* Reads the return address at the first instruction of a function. `word` is the program's address size in bytes. */
 static __always_inline _Bool bpf_return_address(const struct pt_regs* regs, __u32 word, __u64* into) {
   *into = 0;
@@ -150,6 +177,18 @@ static __always_inline __u64 bpf_instruction_pointer(const struct pt_regs* regs)
 
 static __always_inline __u64 bpf_stack_pointer(const struct pt_regs* regs) {
   return regs->sp;
+}
+
+static __always_inline __u64 bpf_function_result(const struct pt_regs* regs) {
+  return regs->regs[0];
+}
+
+static __always_inline __u64 bpf_entry_stack_pointer(const struct pt_regs* regs) {
+  return regs->sp;
+}
+
+static __always_inline __u64 bpf_thread_pointer(const struct thread_struct* thread) {
+  return BPF_CORE_READ(thread, uw.tp_value);
 }
 
 static __always_inline _Bool bpf_return_address(const struct pt_regs* regs, __u32 word, __u64* into) {

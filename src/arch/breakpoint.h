@@ -91,6 +91,10 @@ std::vector<FoundStub> find_stubs(Abi abi, std::span<const std::byte> code, std:
 /// program.
 std::optional<std::size_t> uprobe_offset(Abi abi, std::span<const std::byte> code, bool is_stub);
 
+/// Whether a uprobe does no harm at the first instruction of `code`, which is that of a static probe: in the middle of a
+/// function.
+bool can_watch_static_probe(std::span<const std::byte> code);
+
 // ---------------------------------------------------------------------------------------------- functions
 
 /// The state of a call when the thread is at the first instruction of the function, or at a stub.
@@ -106,6 +110,14 @@ struct FunctionEntry {
 
 /// Returns an empty value if the stack cannot be read.
 std::optional<FunctionEntry> function_entry(const Registers& registers, const trace::Memory& memory);
+
+/// Where a 64-bit thread's registers and stack hold integer arguments, in words of Registers::bytes().
+struct ArgumentWords {
+  std::span<const std::uint8_t> registers;  ///< in order
+  std::uint8_t stack_pointer = 0;
+  std::int64_t on_stack = 0;  ///< from the stack pointer at the function's entry to the first argument there, in bytes
+};
+ArgumentWords argument_words();
 
 /// Returns the register that holds the current goroutine in Go code (`g` in Go's internal ABI); 0 if there is none.
 std::uint64_t goroutine_record(const Registers& registers);

@@ -14,6 +14,10 @@ namespace tracer::arch {
 /// name implies. Empty if there is no register of that name.
 std::optional<std::uint64_t> named_register(const Registers& registers, std::string_view name);
 
+/// Returns which word of a 64-bit thread's registers (Registers::bytes()) has the register, or a low part of it, that
+/// has this name. Empty if there is none.
+std::optional<std::uint8_t> register_word(std::string_view name);
+
 /// Returns the number of a vector register such as `xmm3`, or `d3`, `s3`. Empty if the name is not one.
 std::optional<unsigned> vector_register(std::string_view name);
 

@@ -15,12 +15,15 @@
       ".popsection\n")
 
 EMBED(tracer_counting_object, TRACER_COUNTING_OBJECT);
+EMBED(tracer_function_records_object, TRACER_FUNCTION_RECORDS_OBJECT);
 EMBED(tracer_functions_object, TRACER_FUNCTIONS_OBJECT);
 EMBED(tracer_tracing_object, TRACER_TRACING_OBJECT);
 
 extern "C" {
 extern const std::byte tracer_counting_object[];
 extern const std::byte tracer_counting_object_end[];
+extern const std::byte tracer_function_records_object[];
+extern const std::byte tracer_function_records_object_end[];
 extern const std::byte tracer_functions_object[];
 extern const std::byte tracer_functions_object_end[];
 extern const std::byte tracer_tracing_object[];
@@ -31,6 +34,10 @@ namespace tracer::bpf {
 
 std::span<const std::byte> counting_object() {
   return {tracer_counting_object, tracer_counting_object_end};
+}
+
+std::span<const std::byte> function_records_object() {
+  return {tracer_function_records_object, tracer_function_records_object_end};
 }
 
 std::span<const std::byte> functions_object() {

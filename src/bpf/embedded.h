@@ -7,6 +7,7 @@
 namespace tracer::bpf {
 
 std::span<const std::byte> counting_object();
+std::span<const std::byte> function_records_object();
 std::span<const std::byte> functions_object();
 std::span<const std::byte> tracing_object();
 

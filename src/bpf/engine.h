@@ -6,12 +6,14 @@
 #include <optional>
 
 #include "base/result.h"
+#include "capture/function_plan.h"
 #include "capture/limits.h"
 #include "filter/end_filter.h"
 #include "process/engine_options.h"
 #include "spec/spec.h"
 #include "trace/engine.h"
 #include "trace/function_counter.h"
+#include "trace/function_recorder.h"
 
 namespace tracer::bpf {
 
@@ -27,6 +29,19 @@ Result<std::unique_ptr<trace::Engine>> make_counting_engine(process::EngineOptio
 /// Counts calls of functions by uprobes: of many at once where the kernel has that (Linux 6.10), else of one by one.
 /// Otherwise as above.
 Result<std::shared_ptr<trace::FunctionCounter>> make_function_counter(std::function<void(const std::string&)> complain);
+
+/// What to copy of a call of this function in a process; empty if that cannot be known in the kernel.
+using PlanFunction = std::function<std::optional<capture::FunctionPlan>(const trace::LibraryFunction&, Abi, pid_t)>;
+
+struct RecordingOptions {
+  PlanFunction plan;
+  std::uint32_t string_limit = 32;  ///< of what arguments of static probes may point to
+  std::uint32_t buffer_size = 0;    ///< of the ring buffer, in bytes; a power of two
+};
+
+/// Records calls of functions and static probes by uprobes (Linux 6.10). Otherwise as above.
+Result<std::shared_ptr<trace::FunctionRecorder>> make_function_recorder(
+    RecordingOptions options, std::function<void(const std::string&)> complain);
 
 struct TracingOptions {
   capture::CaptureLimits limits;

@@ -27,6 +27,11 @@ Result<std::shared_ptr<trace::FunctionCounter>> make_function_counter(
   return make_counting_engine({}, std::move(complain)).error();
 }
 
+Result<std::shared_ptr<trace::FunctionRecorder>> make_function_recorder(
+    RecordingOptions, std::function<void(const std::string&)> complain) {
+  return make_counting_engine({}, std::move(complain)).error();
+}
+
 // NOLINTEND(performance-unnecessary-value-param)
 
 }  // namespace tracer::bpf

@@ -3,7 +3,6 @@
 #include <bpf/bpf.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,34 +13,13 @@
 #include "bpf/embedded.h"
 #include "bpf/engine.h"
 #include "bpf/kernel_version.h"
+#include "bpf/uprobe_links.h"
 
 namespace tracer::bpf {
 namespace {
 
-/// linux/bpf.h of Linux 6.6, which is newer than Debian's.
-constexpr unsigned trace_uprobe_multi = 48;
-
-/// The part of union bpf_attr that BPF_LINK_CREATE reads for trace_uprobe_multi.
-struct UprobeMultiLink {
-  std::uint32_t program = 0;
-  std::uint32_t target = 0;
-  std::uint32_t attach_type = trace_uprobe_multi;
-  std::uint32_t flags = 0;
-  std::uint64_t path = 0;
-  std::uint64_t offsets = 0;
-  std::uint64_t reference_counters = 0;
-  std::uint64_t cookies = 0;
-  std::uint32_t count = 0;
-  std::uint32_t probe_flags = 0;
-  std::uint32_t pid = 0;
-  std::uint32_t unused = 0;
-};
-
 /// The kernel takes up to a tenth of a second to take each away.
 constexpr std::size_t most_singles = 16;
-
-/// Before 6.10 (commit 46ba0e49b642), uprobes of many places that are chosen by process saw its first thread alone.
-constexpr std::pair<unsigned long, unsigned long> many_at_once_since{6, 10};
 
 /// Before 6.12 (commit 900f362e2062), they saw all processes that have the memory in common.
 constexpr std::pair<unsigned long, unsigned long> chosen_by_process_since{6, 12};
@@ -57,8 +35,8 @@ Result<std::shared_ptr<trace::FunctionCounter>> make_function_counter(
   if (::access("/sys/bus/event_source/devices/uprobe", F_OK) != 0) {
     return Error{ENOTSUP, "the kernel has no uprobes; it has to be built with CONFIG_UPROBE_EVENTS"};
   }
-  auto counter = std::make_shared<UprobeCounter>(std::move(programs).value(), kernel_version() >= many_at_once_since,
-                                                 std::move(complain));
+  auto counter = std::make_shared<UprobeCounter>(std::move(programs).value(),
+                                                 kernel_version() >= many_uprobes_at_once_since, std::move(complain));
   if (const Status loaded = counter->load(); !loaded) {
     return loaded.error();
   }
@@ -73,7 +51,7 @@ UprobeCounter::~UprobeCounter() = default;
 
 Status UprobeCounter::load() {
   if (many_at_once_) {
-    programs_.attach_as("on_place", trace_uprobe_multi);
+    programs_.attach_as("on_place", many_uprobes_attach_type);
     programs_.initial<functions_settings>(".rodata.settings").chosen =
         kernel_version() >= chosen_by_process_since ? 1 : 0;
   }
@@ -196,14 +174,7 @@ void UprobeCounter::attach_many(pid_t id, Process& process, const std::string& f
     offsets.push_back(place.offset);
     cookies.push_back(process.places[place.address]);
   }
-  UprobeMultiLink link;
-  link.program = static_cast<std::uint32_t>(bpf_program__fd(programs_.program("on_place")));
-  link.path = reinterpret_cast<std::uintptr_t>(file.c_str());
-  link.offsets = reinterpret_cast<std::uintptr_t>(offsets.data());
-  link.cookies = reinterpret_cast<std::uintptr_t>(cookies.data());
-  link.count = static_cast<std::uint32_t>(places.size());
-  link.pid = static_cast<std::uint32_t>(id);
-  UniqueFd made(static_cast<int>(::syscall(SYS_bpf, BPF_LINK_CREATE, &link, sizeof link)));
+  UniqueFd made = attach_uprobes({programs_.program("on_place"), file, offsets, cookies, id});
   if (made.valid()) {
     process.probes[places.front().address] = std::move(made);
   } else if (places.size() == 1) {

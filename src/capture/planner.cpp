@@ -57,6 +57,17 @@ class Planner : public NamingOperations {
     }
   }
 
+  /// What the result points to.
+  void result_of(Index index) {
+    params_ = t_.signatures[index].params;
+    const Type& type = t_.types[t_.signatures[index].result];
+    if (type.kind == TypeKind::pointer) {
+      pointed(type, slot_result, nullptr, 0);
+    } else if (type.kind == TypeKind::structure) {
+      target(type, slot_result, 0, std::nullopt, nullptr, 0);  // if it is returned in memory
+    }
+  }
+
   /// A call whose real call's arguments lie in memory: socketcall.
   void redirects(const Call& call) {
     const Param& params = t_.params[call.redirect_args];
@@ -392,6 +403,12 @@ PlannedCapture plan_call(const PlannerSetting& setting, Abi abi, CapturePhase ph
   if (phase == CapturePhase::entry && setting.tables.text(call.name).find("sigreturn") != std::string_view::npos) {
     planner.signal_frame();
   }
+  return planner.result();
+}
+
+PlannedCapture plan_result(const PlannerSetting& setting, Abi abi, Index signature) {
+  Planner planner(setting, abi, CapturePhase::exit);
+  planner.result_of(signature);
   return planner.result();
 }
 

@@ -33,4 +33,7 @@ PlannedCapture plan_call(const PlannerSetting& setting, Abi abi, CapturePhase ph
 /// Of the form of a call that a signature describes, whatever chooses between further ones.
 PlannedCapture plan_form(const PlannerSetting& setting, Abi abi, CapturePhase phase, spec::Index signature);
 
+/// What the result of a function points to; at the exit.
+PlannedCapture plan_result(const PlannerSetting& setting, Abi abi, spec::Index signature);
+
 }  // namespace tracer::capture

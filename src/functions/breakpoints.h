@@ -26,7 +26,7 @@ struct Breakpoint {
   std::array<std::byte, arch::max_instruction_size> code{};  ///< as it was, as far as it could be read
   std::size_t code_size = 0;
   bool inserted = false;
-  bool counted = false;            ///< there is none: the kernel counts who comes here (FunctionCounter)
+  bool counted = false;            ///< there is none: the kernel counts or records who comes here
   std::uint64_t probe_offset = 0;  ///< where in the module's file, if so
 
   // The reasons for it.
@@ -124,6 +124,7 @@ class Breakpoints {
   std::vector<std::uint64_t> noted;  ///< places for calls that are neither counted nor have a breakpoint yet
   bool withdrawn = false;            ///< there must be none any more
   bool hooked = false;
+  unsigned looks = 0;  ///< how often the modules were looked at
   GoroutineStacks goroutines;
 
  private:

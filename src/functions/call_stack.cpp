@@ -70,6 +70,12 @@ void CallStack::resume_stack(std::size_t last, CallEnds& ends) {
   pop(ends, How::returned);
 }
 
+std::optional<std::uint64_t> CallStack::return_address_at(std::uint64_t stack_pointer) const {
+  const auto call = std::find_if(calls_.rbegin(), calls_.rend(),
+                                 [&](const OpenCall& open) { return open.stack_pointer == stack_pointer; });
+  return call != calls_.rend() ? std::optional(call->return_address) : std::nullopt;
+}
+
 void CallStack::come_back(std::uint64_t address, Abi abi, std::uint64_t stack_pointer, CallEnds& ends) {
   const auto is_end = [&](const OpenCall& call) {
     return call.return_address == address && arch::has_returned(abi, call.stack_pointer, stack_pointer);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/abi.h"
@@ -17,6 +18,8 @@ class CallStack {
   /// call.
   bool start(const OpenCall& call, bool by_entry, CallEnds& ends);
   void push(const OpenCall& call);
+  /// Where the innermost call returns to that was entered with this stack pointer; empty if there is none.
+  [[nodiscard]] std::optional<std::uint64_t> return_address_at(std::uint64_t stack_pointer) const;
   /// The thread has come to `address`, where a call may return to, with this stack pointer.
   void come_back(std::uint64_t address, Abi abi, std::uint64_t stack_pointer, CallEnds& ends);
   /// Ends the calls whose stack a jump has left: those that were entered below `stack_pointer`.

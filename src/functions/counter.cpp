@@ -1,32 +1,14 @@
 #include "functions/counter.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 
+#include "functions/probe_places.h"
 #include "proc/proc_files.h"
-#include "proc/proc_text.h"
 
 namespace tracer::functions {
 namespace {
 
 using library::Module;
-
-std::optional<std::uint64_t> file_offset(const Module& module, std::uint64_t address) {
-  const std::uint64_t inside = address - module.bias;
-  for (const library::Segment& segment : module.file->segments()) {
-    if (segment.executable && inside >= segment.address && inside - segment.address < segment.file_size) {
-      return segment.offset + (inside - segment.address);
-    }
-  }
-  return std::nullopt;
-}
-
-/// A path by which the kernel finds the module's file, wherever the process has it from.
-std::string path_of(pid_t process, const Module& module) {
-  std::string mapped = proc::proc_path(process, "map_files/" + module.range);
-  return ::access(mapped.c_str(), R_OK) == 0 ? mapped : proc::proc_path(process, "root" + module.path);
-}
 
 /// Not 0.
 std::uint32_t number_of(std::string_view symbol) {
@@ -70,9 +52,26 @@ void Counter::forget(pid_t process, std::uint64_t start, std::uint64_t end) {
   if (kernel_ != nullptr) {
     kernel_->forget(process, start, end);
   }
+  if (recorder_) {
+    recorder_->forget(process, start, end);
+  }
 }
 
 void Counter::watch(ptrace::Tracee& tracee, const std::vector<std::uint64_t>& addresses) {
+  Breakpoints& space = space_of(tracee);
+  if (recorder_) {
+    recorder_->watch(tracee, addresses);
+  } else {
+    count_at(tracee, addresses);
+  }
+  for (const std::uint64_t address : addresses) {
+    if (!space.note(address).counted) {
+      space.add(ptrace::stopped_thread(tracee), tracee.memory, address, [](Breakpoint&) {});
+    }
+  }
+}
+
+void Counter::count_at(ptrace::Tracee& tracee, const std::vector<std::uint64_t>& addresses) {
   Breakpoints& space = space_of(tracee);
   std::map<std::uint64_t, std::vector<trace::FunctionCounter::Place>> by_module;
   // The kernel finds the memory of a process by its leader.
@@ -94,16 +93,19 @@ void Counter::watch(ptrace::Tracee& tracee, const std::vector<std::uint64_t>& ad
       space.note(place.address).counted = place.counts;
     }
   }
-  for (const std::uint64_t address : addresses) {
-    if (!space.note(address).counted) {
-      space.add(ptrace::stopped_thread(tracee), tracee.memory, address, [](Breakpoint&) {});
-    }
-  }
 }
 
 void Counter::watch_noted(ptrace::Tracee& tracee) {
   Breakpoints& space = space_of(tracee);
   std::vector<std::uint64_t> addresses = std::exchange(space.noted, {});
+  if (recorder_ && Recorder::is_too_early(space)) {
+    const auto later = std::partition(addresses.begin(), addresses.end(), [&](std::uint64_t address) {
+      const library::Module* module = space.module_at(address);
+      return module == nullptr || !module->is_program || !space.note(address).probes.empty();
+    });
+    space.noted.assign(later, addresses.end());
+    addresses.erase(later, addresses.end());
+  }
   std::sort(addresses.begin(), addresses.end());
   addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
   // Where a thread has to stop for something else, that breakpoint counts as well.
@@ -116,7 +118,8 @@ void Counter::watch_noted(ptrace::Tracee& tracee) {
 void Counter::inherit(const ptrace::Tracee& parent, ptrace::Tracee& child) {
   ThreadState& state = *thread_state(child);
   const bool shares_memory = state.space == thread_state(parent)->space;
-  if (kernel_ == nullptr || !child.visible() || (shares_memory && kernel_->share(child.tgid, parent.tgid))) {
+  const bool is_shared = shares_memory && kernel_ != nullptr && kernel_->share(child.tgid, parent.tgid);
+  if (!in_kernel() || !child.visible() || is_shared) {
     return;
   }
   for (const auto& [address, point] : state.space->records()) {
@@ -162,12 +165,12 @@ void Counter::report_counts(ptrace::Tracee& tracee) {
 }
 
 void Counter::end(ptrace::Tracee& tracee) {
-  if (kernel_ == nullptr || thread_state(tracee) == nullptr) {
+  if (!in_kernel() || thread_state(tracee) == nullptr) {
     return;
   }
   // Another process that shares its memory goes on with the same records.
   report_counts(tracee);
-  kernel_->forget(tracee.tgid, 0, ~std::uint64_t{0});
+  forget(tracee.tgid, 0, ~std::uint64_t{0});
 }
 
 void Counter::count_call(ptrace::Tracee& tracee, trace::LibraryFunction& function, const Breakpoint& point,

@@ -1,13 +1,15 @@
-// Calls of functions that are only counted: by breakpoints, or in the kernel (FunctionCounter), where no thread stops
-// for it.
+// Places that the kernel watches, so that no thread stops there: it counts calls of functions (FunctionCounter), or
+// records them (Recorder). Calls that are only counted, by breakpoints where the kernel cannot.
 #pragma once
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "arch/breakpoint.h"
 #include "functions/function_table.h"
+#include "functions/recorder.h"
 #include "functions/thread_state.h"
 #include "trace/function_counter.h"
 
@@ -15,19 +17,27 @@ namespace tracer::functions {
 
 class Counter {
  public:
-  /// `kernel`: null if breakpoints count.
-  Counter(std::shared_ptr<trace::FunctionCounter> kernel, FunctionTable& functions, ptrace::EventSink& sink)
-      : kernel_(std::move(kernel)), functions_(functions), sink_(sink) {}
+  /// `kernel`: null if breakpoints count. `recorder`: null if calls are only counted, or breakpoints report them.
+  Counter(std::shared_ptr<trace::FunctionCounter> kernel, std::shared_ptr<trace::FunctionRecorder> recorder,
+          FunctionTable& functions, ptrace::EventSink& sink)
+      : kernel_(std::move(kernel)), functions_(functions), sink_(sink) {
+    if (recorder != nullptr) {
+      recorder_.emplace(std::move(recorder), functions);
+    }
+  }
 
-  [[nodiscard]] bool in_kernel() const { return kernel_ != nullptr; }
+  [[nodiscard]] bool in_kernel() const { return kernel_ != nullptr || recorder_; }
+  /// Null: the kernel records nothing.
+  [[nodiscard]] Recorder* recorder() { return recorder_ ? &*recorder_ : nullptr; }
+  [[nodiscard]] const Recorder* recorder() const { return recorder_ ? &*recorder_ : nullptr; }
 
-  /// Keeps a place in mind at which calls are to be counted in the kernel.
+  /// Keeps a place in mind that the kernel is to watch.
   static Breakpoint& note(Breakpoints& space, std::uint64_t address);
-  /// Counts at the places that were noted. Where the kernel cannot count, a breakpoint does.
+  /// Watches the places that were noted. Where the kernel cannot, a breakpoint does.
   void watch_noted(ptrace::Tracee& tracee);
   /// `child` is a new process.
   void inherit(const ptrace::Tracee& parent, ptrace::Tracee& child);
-  /// Counts at the places that it has inherited.
+  /// Watches the places that it has inherited.
   void watch_inherited(ptrace::Tracee& tracee);
   /// The process has another file there now, or none.
   void forget(pid_t process, std::uint64_t start, std::uint64_t end);
@@ -43,10 +53,12 @@ class Counter {
 
  private:
   void watch(ptrace::Tracee& tracee, const std::vector<std::uint64_t>& addresses);
+  void count_at(ptrace::Tracee& tracee, const std::vector<std::uint64_t>& addresses);
   [[nodiscard]] static trace::FunctionCounter::Place place_of(ptrace::Tracee& tracee, const library::Module& module,
                                                               std::uint64_t address, Breakpoint& point);
 
   std::shared_ptr<trace::FunctionCounter> kernel_;
+  std::optional<Recorder> recorder_;
   FunctionTable& functions_;
   ptrace::EventSink& sink_;
 };

@@ -68,4 +68,11 @@ trace::LibraryFunction* FunctionTable::called_at(const Breakpoints& space, Break
   return &find_or_add(caller->name, caller->is_program, point.entry_symbol);
 }
 
+trace::LibraryFunction* FunctionTable::find_called_from(const Breakpoints& space, const Breakpoint& point) {
+  const auto caller = point.callers.empty() ? space.modules.end() : space.modules.find(point.callers.front());
+  return caller == space.modules.end()
+             ? nullptr
+             : &find_or_add(caller->second.name, caller->second.is_program, point.entry_symbol);
+}
+
 }  // namespace tracer::functions

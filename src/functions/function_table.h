@@ -27,6 +27,8 @@ class FunctionTable {
   /// Breakpoint::unreported.
   [[nodiscard]] trace::LibraryFunction* called_at(const Breakpoints& space, Breakpoint& point,
                                                   std::uint64_t return_address);
+  /// The function that is called at `point`, the first instruction, by its callers; null if nobody has called it yet.
+  [[nodiscard]] trace::LibraryFunction* find_called_from(const Breakpoints& space, const Breakpoint& point);
   /// Finds the module that defines the function, once, and gives the function its label.
   void locate(const Breakpoints& space, trace::LibraryFunction& function) const;
 

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "base/clock.h"
 #include "functions/landings.h"
 #include "functions/probe_hits.h"
 #include "functions/stopped_context.h"
@@ -27,16 +28,18 @@ bool is_for_calls(const Breakpoint& point) {
 /// Reports the calls that end while a thread is stopped.
 class EndReporter final : public CallEnds {
  public:
-  /// `registers`: null if no call can return now.
-  EndReporter(Placement& placement, ptrace::EventSink& sink, ptrace::Tracee& tracee, const arch::Registers* registers)
-      : placement_(placement), sink_(sink), tracee_(tracee), registers_(registers) {}
+  /// `moment`: null if no call can return now.
+  EndReporter(Placement& placement, ptrace::EventSink& sink, ptrace::Tracee& tracee, const Moment* moment)
+      : placement_(placement), sink_(sink), tracee_(tracee), moment_(moment) {}
 
   void end(const OpenCall& call, How how) override {
     if (call.is_reported) {
-      report_end(call, how, [this](const trace::LibraryExit& exit) { report(sink_, tracee_, exit); });
+      report_end(call, how, [this](const trace::LibraryExit& exit) {
+        moment_ != nullptr ? report(sink_, tracee_, *moment_, exit) : report(sink_, tracee_, exit);
+      });
     }
     if (call.resolved != nullptr && how == How::returned) {
-      placement_.place_chosen(tracee_, arch::function_result(*registers_)[0], *call.resolved);
+      placement_.place_chosen(tracee_, arch::function_result(moment_->registers)[0], *call.resolved);
     }
   }
   void end_in(pid_t thread, const OpenCall& call, How how) override {
@@ -54,16 +57,28 @@ class EndReporter final : public CallEnds {
       emit(exit);
       return;
     }
-    exit.integers = arch::function_result(*registers_);
-    const StoppedContext context(tracee_, *registers_);
-    exit.context = &context;
+    exit.integers = arch::function_result(moment_->registers);
+    exit.context = &moment_->context;
     emit(exit);
   }
 
   Placement& placement_;
   ptrace::EventSink& sink_;
   ptrace::Tracee& tracee_;
-  const arch::Registers* registers_;
+  const Moment* moment_;
+};
+
+/// A thread that is stopped, with these registers.
+class StoppedMoment {
+ public:
+  StoppedMoment(const ptrace::Tracee& tracee, const arch::Registers& registers)
+      : context_(tracee, registers), moment_{registers, tracee.memory, context_} {}
+  operator const Moment&() const { return moment_; }
+  [[nodiscard]] arch::ReadRegisterSet register_sets() const { return context_.register_sets(); }
+
+ private:
+  StoppedContext context_;
+  Moment moment_;
 };
 
 }  // namespace
@@ -72,7 +87,7 @@ FunctionTracer::FunctionTracer(Options options, ptrace::EventSink& sink)
     : options_(std::move(options)),
       sink_(sink),
       functions_(options_.selection.demangler),
-      counter_(options_.counter, functions_, sink),
+      counter_(options_.counter, options_.recorder, functions_, sink),
       placement_(options_.selection, options_.one_by_one, functions_, counter_, sink) {}
 
 // ---------------------------------------------------------------------------------------------- threads and processes
@@ -296,8 +311,9 @@ void FunctionTracer::on_breakpoint(ptrace::Tracee& tracee, const arch::Registers
   if (point != nullptr && (point->makes_room || point->preempts)) {
     expect_restart(tracee, *point, registers);
   }
+  const StoppedMoment moment(tracee, registers);
   if (point != nullptr && point->is_landing) {
-    EndReporter ends(placement_, sink_, tracee, &registers);
+    EndReporter ends(placement_, sink_, tracee, &static_cast<const Moment&>(moment));
     // A call may have left the stack pointer where it was.
     thread_state(tracee)->calls.drop_unwound(registers.stack_pointer() + 1, ends);
   }
@@ -305,16 +321,17 @@ void FunctionTracer::on_breakpoint(ptrace::Tracee& tracee, const arch::Registers
     expect_landing(tracee, *point, registers);
   }
   if (point != nullptr && !point->probes.empty()) {
-    report_probe_hits(sink_, tracee, *point, address, registers);
+    report_probe_hits(sink_, tracee, *point, address, moment, moment.register_sets());
   }
   if (point != nullptr && is_for_calls(*point)) {
-    enter(tracee, *point, address, registers);
+    enter(tracee, *point, address, moment);
   }
 }
 
 void FunctionTracer::come_back(ptrace::Tracee& tracee, const arch::Registers& registers, std::uint64_t address) {
   ThreadState& state = *thread_state(tracee);
-  EndReporter ends(placement_, sink_, tracee, &registers);
+  const StoppedMoment moment(tracee, registers);
+  EndReporter ends(placement_, sink_, tracee, &static_cast<const Moment&>(moment));
   const Abi abi = registers.mode_abi();
   const auto goroutine = state.space->goroutines.find(registers, tracee.memory);
   if (!goroutine || !GoroutineStacks::come_back(*goroutine, address, abi, registers.stack_pointer(), ends)) {
@@ -332,12 +349,17 @@ void FunctionTracer::expect_restart(ptrace::Tracee& tracee, const Breakpoint& po
   }
 }
 
-void FunctionTracer::enter(ptrace::Tracee& tracee, Breakpoint& point, std::uint64_t address,
-                           const arch::Registers& registers) {
+void FunctionTracer::enter(ptrace::Tracee& tracee, Breakpoint& point, std::uint64_t address, const Moment& moment) {
   Breakpoints& space = space_of(tracee);
-  auto entry = arch::function_entry(registers, tracee.memory);
+  const arch::Registers& registers = moment.registers;
+  auto entry = arch::function_entry(registers, moment.memory);
   if (!entry) {
     return;
+  }
+  CallStack& calls = thread_state(tracee)->calls;
+  if (counter_.recorder() != nullptr && space.module_at(entry->return_address) == nullptr) {
+    // A function that jumps to this one is recorded: the kernel has put an address of its own there.
+    entry->return_address = calls.return_address_at(entry->stack_pointer).value_or(entry->return_address);
   }
   trace::LibraryFunction* function = functions_.called_at(space, point, entry->return_address);
   if (function == nullptr) {
@@ -345,7 +367,8 @@ void FunctionTracer::enter(ptrace::Tracee& tracee, Breakpoint& point, std::uint6
   }
   trace::LibraryFunction* const resolved = point.stub == nullptr ? point.resolved : nullptr;
   bool is_reported = function == point.entry || (function != resolved && function != point.unreported);
-  const auto goroutine = resolved == nullptr ? space.goroutines.find(registers, tracee.memory) : std::nullopt;
+  const auto goroutine =
+      resolved == nullptr && moment.past == nullptr ? space.goroutines.find(registers, moment.memory) : std::nullopt;
   if (goroutine) {
     if (!GoroutineStacks::start(*goroutine, address)) {
       return;
@@ -359,17 +382,18 @@ void FunctionTracer::enter(ptrace::Tracee& tracee, Breakpoint& point, std::uint6
       return;
     }
   }
-  CallStack& calls = thread_state(tracee)->calls;
   OpenCall call{function, 0, entry->stack_pointer, entry->return_address, point.stub != nullptr, resolved, is_reported};
-  EndReporter ends(placement_, sink_, tracee, &registers);
+  EndReporter ends(placement_, sink_, tracee, &moment);
   if (goroutine) {
     GoroutineStacks::drop_unwound(*goroutine, call, ends);
   } else if (!calls.start(call, point.entry != nullptr, ends)) {
     return;
   }
   functions_.locate(space, *function);
-  space.add_in_code(ptrace::stopped_thread(tracee), tracee.memory, entry->return_address,
-                    [](Breakpoint& there) { there.returns_here = true; });
+  if (moment.past == nullptr) {
+    space.add_in_code(ptrace::stopped_thread(tracee), tracee.memory, entry->return_address,
+                      [](Breakpoint& there) { there.returns_here = true; });
+  }
   call.number = ++calls_;
   if (goroutine) {
     GoroutineStacks::push(*goroutine, call, tracee.tid());
@@ -377,12 +401,12 @@ void FunctionTracer::enter(ptrace::Tracee& tracee, Breakpoint& point, std::uint6
     calls.push(call);
   }
   if (is_reported) {
-    report_start(tracee, call, *entry, registers);
+    report_start(tracee, call, *entry, moment);
   }
 }
 
 void FunctionTracer::report_start(ptrace::Tracee& tracee, const OpenCall& call, const arch::FunctionEntry& entry,
-                                  const arch::Registers& registers) {
+                                  const Moment& moment) {
   trace::LibraryEnter enter;
   enter.function = call.function;
   enter.call = call.number;
@@ -391,10 +415,62 @@ void FunctionTracer::report_start(ptrace::Tracee& tracee, const OpenCall& call, 
   enter.result_address = entry.result_address;
   enter.stack_pointer = entry.stack_pointer;
   enter.return_address = entry.return_address;
-  const StoppedContext context(tracee, registers);
-  enter.context = &context;
-  tracee.abi = registers.mode_abi();
-  report(sink_, tracee, enter);
+  enter.context = &moment.context;
+  tracee.abi = moment.registers.mode_abi();
+  report(sink_, tracee, moment, enter);
+}
+
+// ---------------------------------------------------------------------------------------------- what the kernel
+// records
+
+bool FunctionTracer::collect() {
+  Recorder* recorder = counter_.recorder();
+  if (recorder == nullptr) {
+    return false;
+  }
+  bool any = false;
+  recorder->take([&](const trace::FunctionRecorder::Hit& hit) {
+    any = true;
+    on_hit(hit);
+  });
+  constexpr std::chrono::milliseconds shortest(2);
+  constexpr std::chrono::milliseconds longest(32);
+  pause_ = any ? shortest
+               : std::min<std::chrono::nanoseconds>(std::max<std::chrono::nanoseconds>(2 * pause_, shortest), longest);
+  due_ = clock_now(CLOCK_MONOTONIC) + pause_;
+  return any;
+}
+
+std::optional<std::chrono::nanoseconds> FunctionTracer::due() const {
+  return counter_.recorder() != nullptr ? std::optional(due_) : std::nullopt;
+}
+
+void FunctionTracer::on_hit(const trace::FunctionRecorder::Hit& hit) {
+  ptrace::Tracee* tracee = sink_.find(hit.tid);
+  ThreadState* state = tracee != nullptr ? thread_state(*tracee) : nullptr;
+  Breakpoint* point = state != nullptr ? state->space->find(hit.address) : nullptr;
+  if (point == nullptr || !point->counted) {
+    return;
+  }
+  arch::Registers registers;
+  const auto into = registers.buffer();
+  std::copy_n(hit.registers.begin(), std::min(hit.registers.size(), into.size()), into.begin());
+  const RecordedContext context(hit.error);
+  const Moment moment{registers, *hit.memory, context, &hit.time};
+  if (hit.is_return) {
+    if (const auto address = state->calls.return_address_at(hit.stack_pointer)) {
+      EndReporter ends(placement_, sink_, *tracee, &moment);
+      state->calls.come_back(*address, registers.mode_abi(), registers.stack_pointer(), ends);
+    }
+    return;
+  }
+  if (!point->probes.empty()) {
+    report_probe_hits(sink_, *tracee, *point, hit.address, moment,
+                      [](unsigned, std::span<std::byte>) { return std::size_t{0}; });
+  }
+  if (is_for_calls(*point)) {
+    enter(*tracee, *point, hit.address, moment);
+  }
 }
 
 }  // namespace tracer::functions

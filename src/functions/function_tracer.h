@@ -8,6 +8,7 @@
 #include "functions/counter.h"
 #include "functions/function_table.h"
 #include "functions/library/symbol_filter.h"
+#include "functions/moment.h"
 #include "functions/placement.h"
 #include "functions/thread_state.h"
 #include "ptrace/function_hooks.h"
@@ -21,6 +22,8 @@ struct Options {
   bool one_by_one = true;
   /// Counts calls in the kernel; null: breakpoints do, if they are only counted.
   std::shared_ptr<trace::FunctionCounter> counter;
+  /// Records calls and static probes in the kernel; null: breakpoints report them.
+  std::shared_ptr<trace::FunctionRecorder> recorder;
 };
 
 class FunctionTracer final : public ptrace::FunctionHooks {
@@ -28,6 +31,8 @@ class FunctionTracer final : public ptrace::FunctionHooks {
   FunctionTracer(Options options, ptrace::EventSink& sink);
 
   void refuse(pid_t process) override { refused_.insert(process); }
+  bool collect() override;
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> due() const override;
   void begin(ptrace::Tracee& tracee) override;
   void leave_program(ptrace::Tracee& tracee) override;
   void inherit(ptrace::Tracee& parent, ptrace::Tracee& child, bool shares_memory) override;
@@ -49,9 +54,11 @@ class FunctionTracer final : public ptrace::FunctionHooks {
   void on_breakpoint(ptrace::Tracee& tracee, const arch::Registers& registers, std::uint64_t address);
   void come_back(ptrace::Tracee& tracee, const arch::Registers& registers, std::uint64_t address);
   static void expect_restart(ptrace::Tracee& tracee, const Breakpoint& point, const arch::Registers& registers);
-  void enter(ptrace::Tracee& tracee, Breakpoint& point, std::uint64_t address, const arch::Registers& registers);
+  void enter(ptrace::Tracee& tracee, Breakpoint& point, std::uint64_t address, const Moment& moment);
   void report_start(ptrace::Tracee& tracee, const OpenCall& call, const arch::FunctionEntry& entry,
-                    const arch::Registers& registers);
+                    const Moment& moment);
+  /// What the kernel has recorded of a thread, which may run.
+  void on_hit(const trace::FunctionRecorder::Hit& hit);
 
   Options options_;
   ptrace::EventSink& sink_;
@@ -61,6 +68,8 @@ class FunctionTracer final : public ptrace::FunctionHooks {
   std::map<pid_t, std::weak_ptr<Breakpoints>> spaces_;  ///< by process
   std::set<pid_t> refused_;
   std::uint64_t calls_ = 0;
+  std::chrono::nanoseconds due_{};    ///< see due()
+  std::chrono::nanoseconds pause_{};  ///< until then, from the last look on
 };
 
 }  // namespace tracer::functions

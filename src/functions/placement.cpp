@@ -80,6 +80,7 @@ void Placement::update(ptrace::Tracee& tracee) {
     }
   }
   looked_ = looked_ || !now.empty();
+  ++space.looks;
   missed_.look_at(now);
   const auto before = std::exchange(space.modules, std::move(now));
   const auto is_new = [&](const Module& module) {
@@ -102,7 +103,7 @@ void Placement::update(ptrace::Tracee& tracee) {
 }
 
 template <typename Change>
-bool Placement::add_for_calls(ptrace::Tracee& tracee, std::uint64_t address, Change change) {
+bool Placement::add_watched(ptrace::Tracee& tracee, std::uint64_t address, Change change) {
   found_ = true;
   Breakpoints& space = space_of(tracee);
   if (!counter_.in_kernel()) {
@@ -113,7 +114,7 @@ bool Placement::add_for_calls(ptrace::Tracee& tracee, std::uint64_t address, Cha
 }
 
 void Placement::place_chosen(ptrace::Tracee& tracee, std::uint64_t address, trace::LibraryFunction& function) {
-  add_for_calls(tracee, address, [&](Breakpoint& point) { point.entry = &function; });
+  add_watched(tracee, address, [&](Breakpoint& point) { point.entry = &function; });
   counter_.watch_noted(tracee);
 }
 
@@ -142,7 +143,7 @@ void Placement::place_calls(ptrace::Tracee& tracee, const Module& module) {
       if (module.file->slots()[stub.slot].is_own) {
         define(function, module, {symbol, 0, true});
       }
-      add_for_calls(tracee, address, [&](Breakpoint& point) { point.stub = &function; });
+      add_watched(tracee, address, [&](Breakpoint& point) { point.stub = &function; });
     }
   }
   for (const library::Slot& slot : module.file->slots()) {
@@ -166,7 +167,7 @@ void Placement::place_export_calls(ptrace::Tracee& tracee, const Module& caller,
     const std::string_view symbol = caller.file->slots()[stub.slot].symbol;
     if (has_code_at(caller, caller.bias + stub.address) && is_wanted(symbol)) {
       trace::LibraryFunction& function = functions_.find_or_add(caller.name, caller.is_program, symbol);
-      add_for_calls(tracee, caller.bias + stub.address, [&](Breakpoint& point) { point.stub = &function; });
+      add_watched(tracee, caller.bias + stub.address, [&](Breakpoint& point) { point.stub = &function; });
     }
   }
   for (const library::Slot& slot : caller.file->slots()) {
@@ -215,7 +216,7 @@ void Placement::place_entries(ptrace::Tracee& tracee, const Module& module) {
         place_resolver(tracee, module, symbol, function);
         place_resolved(tracee, module, symbol, function);
       } else {
-        add_for_calls(tracee, address, [&](Breakpoint& point) { point.entry = &function; });
+        add_watched(tracee, address, [&](Breakpoint& point) { point.entry = &function; });
       }
     }
   }
@@ -229,7 +230,7 @@ void Placement::place_resolver(ptrace::Tracee& tracee, const Module& module, con
     trace::LibraryFunction& shown = functions_.find_or_add_entry(module.name, std::string(symbol.name) + ".IFUNC");
     define(shown, module, symbol);
     shown.is_resolver = true;
-    add_for_calls(tracee, module.bias + symbol.address, [&](Breakpoint& point) { point.entry = &shown; });
+    add_watched(tracee, module.bias + symbol.address, [&](Breakpoint& point) { point.entry = &shown; });
   }
 }
 
@@ -240,7 +241,7 @@ void Placement::place_resolved(ptrace::Tracee& tracee, const Module& module, con
     for (const library::Slot& slot : caller.file->slots()) {
       const std::uint64_t filled = slot.symbol == symbol.name ? target_of(tracee.memory, caller, slot) : 0;
       if (filled != module.bias + symbol.address && has_code_at(module, filled)) {
-        add_for_calls(tracee, filled, [&](Breakpoint& point) { point.entry = &function; });
+        add_watched(tracee, filled, [&](Breakpoint& point) { point.entry = &function; });
       }
     }
   }
@@ -274,7 +275,7 @@ bool Placement::place_pointer(ptrace::Tracee& tracee, const Breakpoints::Pending
   if (target == 0) {
     return false;
   }
-  return add_for_calls(tracee, target, [&](Breakpoint& point) {
+  return add_watched(tracee, target, [&](Breakpoint& point) {
     point.entry_symbol = slot.symbol;
     if (std::find(point.callers.begin(), point.callers.end(), caller.start) == point.callers.end()) {
       point.callers.push_back(caller.start);
@@ -327,9 +328,8 @@ void Placement::place_probes(ptrace::Tracee& tracee, const Module& module) {
     if (!wanted || address < module.start || address >= module.end) {
       continue;
     }
-    found_ = true;
     Breakpoints& space = space_of(tracee);
-    const bool placed = space.add(ptrace::stopped_thread(tracee), tracee.memory, address, [&](Breakpoint& point) {
+    const bool placed = add_watched(tracee, address, [&](Breakpoint& point) {
       point.probes.push_back({module.file, &probe});
     });
     if (placed && probe.semaphore != 0) {

@@ -36,9 +36,9 @@ class Placement {
  private:
   std::map<std::uint64_t, library::Module> traceable_modules(pid_t process);
   void place(ptrace::Tracee& tracee, const library::Module& module);
-  /// Sets a breakpoint, or, where the kernel counts calls, notes the place.
+  /// Sets a breakpoint, or, where the kernel counts or records calls, notes the place.
   template <typename Change>
-  bool add_for_calls(ptrace::Tracee& tracee, std::uint64_t address, Change change);
+  bool add_watched(ptrace::Tracee& tracee, std::uint64_t address, Change change);
   void place_calls(ptrace::Tracee& tracee, const library::Module& module);
   /// A function that a module has the address of, at its first instruction.
   bool place_pointer(ptrace::Tracee& tracee, const Breakpoints::Pending& pending);

@@ -3,7 +3,6 @@
 #include <bit>
 
 #include "arch/register_names.h"
-#include "functions/stopped_context.h"
 #include "functions/thread_state.h"
 
 namespace tracer::functions {
@@ -21,9 +20,12 @@ std::uint64_t extended(std::uint64_t bits, const ProbeArgument& argument) {
 
 class Arguments {
  public:
-  Arguments(const arch::Registers& registers, const trace::Memory& memory, const StoppedContext& context,
-            std::uint64_t bias)
-      : registers_(registers), memory_(memory), context_(context), bias_(bias) {}
+  Arguments(const Moment& moment, const arch::ReadRegisterSet& register_sets, std::uint64_t bias)
+      : registers_(moment.registers),
+        memory_(moment.memory),
+        context_(moment.context),
+        register_sets_(register_sets),
+        bias_(bias) {}
 
   trace::ProbeValue value(const ProbeArgument& argument) const {
     trace::ProbeValue value;
@@ -67,7 +69,7 @@ class Arguments {
   [[nodiscard]] std::optional<std::uint64_t> in_memory(const ProbeArgument& argument) const {
     std::uint64_t address = static_cast<std::uint64_t>(argument.displacement) + (argument.in_module ? bias_ : 0);
     if (!argument.segment.empty()) {
-      const auto segment = arch::segment_base(registers_, argument.segment, context_.register_sets());
+      const auto segment = arch::segment_base(registers_, argument.segment, register_sets_);
       if (!segment) {
         return std::nullopt;
       }
@@ -101,16 +103,16 @@ class Arguments {
 
   const arch::Registers& registers_;
   const trace::Memory& memory_;
-  const StoppedContext& context_;
+  const trace::CallContext& context_;
+  const arch::ReadRegisterSet& register_sets_;
   std::uint64_t bias_;
 };
 
 }  // namespace
 
 void report_probe_hits(ptrace::EventSink& sink, ptrace::Tracee& tracee, const Breakpoint& point, std::uint64_t address,
-                       const arch::Registers& registers) {
-  const StoppedContext context(tracee, registers);
-  tracee.abi = registers.mode_abi();
+                       const Moment& moment, const arch::ReadRegisterSet& register_sets) {
+  tracee.abi = moment.registers.mode_abi();
   const auto& modules = space_of(tracee).modules;
   const auto after = modules.upper_bound(address);
   if (after == modules.begin()) {
@@ -120,13 +122,13 @@ void report_probe_hits(ptrace::EventSink& sink, ptrace::Tracee& tracee, const Br
   const std::vector<Breakpoint::Probe> probes = point.probes;
   for (const Breakpoint::Probe& here : probes) {
     const library::StaticProbe& probe = *here.probe;
-    const Arguments arguments(registers, tracee.memory, context, module.bias);
+    const Arguments arguments(moment, register_sets, module.bias);
     std::vector<trace::ProbeValue> values;
     values.reserve(probe.arguments.size());
     for (const ProbeArgument& argument : probe.arguments) {
       values.push_back(arguments.value(argument));
     }
-    report(sink, tracee, trace::ProbeHit{&probe.provider, &probe.name, &module.name, address, values});
+    report(sink, tracee, moment, trace::ProbeHit{&probe.provider, &probe.name, &module.name, address, values});
   }
 }
 

@@ -3,14 +3,15 @@
 
 #include <cstdint>
 
-#include "arch/arch.h"
+#include "arch/breakpoint.h"
 #include "functions/breakpoints.h"
+#include "functions/moment.h"
 #include "ptrace/function_hooks.h"
 
 namespace tracer::functions {
 
-/// The thread is at `point`, at `address`: reports the static probes there.
+/// The thread has come to `point`, at `address`: reports the static probes there.
 void report_probe_hits(ptrace::EventSink& sink, ptrace::Tracee& tracee, const Breakpoint& point, std::uint64_t address,
-                       const arch::Registers& registers);
+                       const Moment& moment, const arch::ReadRegisterSet& register_sets);
 
 }  // namespace tracer::functions

@@ -125,7 +125,9 @@ void PtraceEngine::serve(trace::EventHandler& handler) {
       }
     } else if (std::holds_alternative<Due>(outcome)) {
       threads_.release_due();
-      collect_recorded();
+      if (!collect_recorded() && functions_ && functions_->due()) {
+        handler.idle();
+      }
       ring(handler);
     } else if (std::holds_alternative<Quiet>(outcome)) {
       adopt_orphans(std::nullopt);
@@ -142,17 +144,20 @@ void PtraceEngine::serve(trace::EventHandler& handler) {
 }
 
 std::optional<std::chrono::nanoseconds> PtraceEngine::next_alarm(const trace::EventHandler& handler) const {
-  const auto alarm = handler.alarm_at();
-  if (recorder_ == nullptr) {
-    return alarm;
-  }
-  return alarm ? std::min(*alarm, recorder_->due()) : recorder_->due();
+  auto alarm = handler.alarm_at();
+  const auto include = [&alarm](const std::optional<std::chrono::nanoseconds>& other) {
+    alarm = alarm && other ? std::min(*alarm, *other) : alarm ? alarm : other;
+  };
+  include(recorder_ ? std::optional(recorder_->due()) : std::nullopt);
+  include(functions_ ? functions_->due() : std::nullopt);
+  return alarm;
 }
 
-void PtraceEngine::collect_recorded() {
+bool PtraceEngine::collect_recorded() {
   if (recorder_) {
     recorder_->collect();
   }
+  return functions_ && functions_->collect();
 }
 
 void PtraceEngine::ring(trace::EventHandler& handler) {
@@ -193,6 +198,8 @@ void PtraceEngine::on_report(Report report) {
   const pid_t former = execed ? stopped->event_message().value_or(tid) : tid;
   if (execed) {
     collect_recorded();  // while those that have recorded something have their ids
+  } else if (functions_) {
+    functions_->collect();  // what came before this
   }
   Tracee* tracee = execed ? find_execed(*stopped, former) : tracees_.find(tid);
   if (tracee == nullptr) {
@@ -347,6 +354,15 @@ trace::Event PtraceEngine::event_of(const Tracee& tracee, What what) {
 
 void PtraceEngine::emit(Tracee& tracee, What what) {
   hand_out(tracee, event_of(tracee, what), tracee);
+}
+
+void PtraceEngine::emit_past(Tracee& tracee, What what, const trace::EventTime& time, const trace::Memory& memory) {
+  if (handler_ == nullptr || !tracee.visible()) {
+    return;
+  }
+  trace::Event event = event_of(tracee, what);
+  event.time = time;
+  heed(handler_->handle(event, memory), tracee);
 }
 
 void PtraceEngine::emit_for(pid_t tid, const Tracee& stopped, What what) {

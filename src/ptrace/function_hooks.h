@@ -4,13 +4,16 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "trace/event.h"
+#include "trace/memory.h"
 
 namespace tracer::ptrace {
 
@@ -29,6 +32,10 @@ class EventSink {
   virtual void emit(Tracee& tracee, What what) = 0;
   /// Reports what the stop of one thread shows about another, which may run; nothing unless that one is visible.
   virtual void emit_for(pid_t tid, const Tracee& stopped, What what) = 0;
+  /// Reports what a thread, which may run, did at that time. `memory`: as it was then.
+  virtual void emit_past(Tracee& tracee, What what, const trace::EventTime& time, const trace::Memory& memory) = 0;
+  /// The thread with this id; null if it is none of ours.
+  [[nodiscard]] virtual Tracee* find(pid_t tid) = 0;
   /// Says a sentence to the user.
   virtual void complain(const std::string& sentence) = 0;
 };
@@ -65,6 +72,10 @@ class FunctionHooks {
 
   /// This process must have no breakpoints, as some of its threads are not ours.
   virtual void refuse(pid_t process) = 0;
+  /// Reports what was recorded in the kernel until now. False if that was nothing.
+  virtual bool collect() = 0;
+  /// When to collect at the latest, by CLOCK_MONOTONIC; empty if nothing is recorded.
+  [[nodiscard]] virtual std::optional<std::chrono::nanoseconds> due() const = 0;
   /// A thread is to be traced whose functions are not traced yet: sets the breakpoints that its process lacks.
   virtual void begin(Tracee& tracee) = 0;
   /// The last thread of its process has left its program and the breakpoints there: by execve, or as it ended.

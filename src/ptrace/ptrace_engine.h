@@ -29,9 +29,10 @@ class PtraceEngine final : public trace::Engine, private EventSink, private Reco
  private:
   void serve(trace::EventHandler& handler);
   void ring(trace::EventHandler& handler);
-  /// When the handler or the recorder wants to be asked.
+  /// When the handler or a recorder wants to be asked.
   [[nodiscard]] std::optional<std::chrono::nanoseconds> next_alarm(const trace::EventHandler& handler) const;
-  void collect_recorded();
+  /// False: nothing was recorded.
+  bool collect_recorded();
   /// See EngineOptions::signal_program.
   void pass_on(int signal);
   /// Starts to detach from all tracees, or ends tracing at once where they are to be killed.
@@ -62,6 +63,8 @@ class PtraceEngine final : public trace::Engine, private EventSink, private Reco
   static trace::Event event_of(const Tracee& tracee, What what);
   void emit(Tracee& tracee, What what) override;
   void emit_for(pid_t tid, const Tracee& stopped, What what) override;
+  void emit_past(Tracee& tracee, What what, const trace::EventTime& time, const trace::Memory& memory) override;
+  [[nodiscard]] Tracee* find(pid_t tid) override { return tracees_.find(tid); }
   void complain(const std::string& sentence) override;
   /// `stopped`: the thread whose stack belongs to the event.
   void hand_out(const Tracee& tracee, trace::Event event, const Tracee& stopped);

@@ -328,6 +328,15 @@ std::optional<FunctionEntry> function_entry(const Registers& registers, const tr
   return entry;
 }
 
+ArgumentWords argument_words() {
+  static constexpr std::array<std::uint8_t, 8> registers = {0, 1, 2, 3, 4, 5, 6, 7};
+  return {registers, 31, 0};
+}
+
+bool can_watch_static_probe(std::span<const std::byte>) {
+  return true;
+}
+
 std::uint64_t goroutine_record(const Registers& registers) {
   return registers.mode_abi() == Abi::aarch64 ? registers.general(28) : 0;
 }

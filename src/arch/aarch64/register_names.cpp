@@ -20,6 +20,16 @@ std::optional<std::uint64_t> named_register(const Registers& registers, std::str
   return name.front() == 'w' ? static_cast<std::uint32_t>(value) : value;
 }
 
+std::optional<std::uint8_t> register_word(std::string_view name) {
+  constexpr std::uint8_t stack_pointer_word = 31;
+  if (name == "sp") {
+    return stack_pointer_word;
+  }
+  const auto number = name.size() >= 2 ? whole_number<unsigned>(name.substr(1)) : std::nullopt;
+  const bool is_general = number && *number < stack_pointer_word && (name.front() == 'x' || name.front() == 'w');
+  return is_general ? std::optional(static_cast<std::uint8_t>(*number)) : std::nullopt;
+}
+
 std::optional<unsigned> vector_register(std::string_view name) {
   constexpr std::string_view kinds = "vdsq";
   const bool is_vector = name.size() >= 2 && kinds.find(name.front()) != std::string_view::npos;

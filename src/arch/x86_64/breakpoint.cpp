@@ -116,6 +116,18 @@ std::optional<FunctionEntry> function_entry(const Registers& registers, const tr
   return entry;
 }
 
+ArgumentWords argument_words() {
+  // rdi, rsi, rdx, rcx, r8, r9; rsp (struct user_regs_struct)
+  static constexpr std::array<std::uint8_t, 6> registers = {14, 13, 12, 11, 9, 8};
+  return {registers, 19, 8};
+}
+
+bool can_watch_static_probe(std::span<const std::byte> code) {
+  // Linux 6.18 makes a call of a nop of five bytes, which pushes to the red zone.
+  constexpr std::byte nop{0x90};
+  return !code.empty() && code.front() == nop;
+}
+
 std::uint64_t goroutine_record(const Registers& registers) {
   return registers.mode_abi() == Abi::i386 ? 0 : registers.general(14);
 }

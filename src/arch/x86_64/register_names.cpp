@@ -62,6 +62,18 @@ std::optional<std::uint64_t> named_register(const Registers& registers, std::str
   return std::nullopt;
 }
 
+std::optional<std::uint8_t> register_word(std::string_view name) {
+  // Whose value shows where it comes from: each word holds its own number.
+  Registers numbered;
+  const std::size_t words = numbered.buffer().size() / sizeof(std::uint64_t);
+  for (std::uint64_t word = 0; word < words; ++word) {
+    std::memcpy(numbered.buffer().data() + word * sizeof word, &word, sizeof word);
+  }
+  const bool is_high_part = name.size() == 2 && name.back() == 'h';
+  const auto found = is_high_part ? std::nullopt : named_register(numbered, name);
+  return found ? std::optional(static_cast<std::uint8_t>(*found)) : std::nullopt;
+}
+
 std::optional<unsigned> vector_register(std::string_view name) {
   constexpr std::string_view prefix = "xmm";
   const auto number = name.starts_with(prefix) ? whole_number<unsigned>(name.substr(prefix.size())) : std::nullopt;

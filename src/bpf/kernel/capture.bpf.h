@@ -4,7 +4,7 @@
 
 #include "bpf/kernel/chunks.bpf.h"
 #include "bpf/kernel/open_file.bpf.h"
-#include "bpf/kernel/plans.bpf.h"
+#include "bpf/kernel/operations.bpf.h"
 #include "bpf/kernel/wanted_names.bpf.h"
 #include "bpf/names.h"
 
@@ -63,7 +63,7 @@ struct texts_job {
 };
 
 static long copy_one_text(__u32 i, struct texts_job* job) {
-  struct scratch* s = scratch_of_cpu();
+  struct scratch* s = own_scratch();
   if (!s) {
     return 1;
   }
@@ -156,7 +156,7 @@ static __always_inline void run_operation(struct scratch* s, const struct captur
 }
 
 static long take_step(__u32 i, void* unused) {
-  struct scratch* s = scratch_of_cpu();
+  struct scratch* s = own_scratch();
   if (!s) {
     return 1;
   }

@@ -3,10 +3,37 @@
 #define TRACER_BPF_CHUNKS_BPF_H
 
 #include "bpf/kernel/kernel_types.h"
-#include "bpf/kernel/records.bpf.h"
+#include "bpf/kernel/scratch.bpf.h"
 #include "bpf/tracing.h"
 
 #include <bpf/bpf_helpers.h>
+
+/* Reads the current thread's memory. A program that may sleep waits for pages that are not there yet. */
+static __always_inline long read_memory(void* into, __u32 size, __u64 address) {
+  long failed = bpf_probe_read_user(into, size, (const void*)address);
+#ifdef TRACER_BPF_MAY_SLEEP
+  if (failed) {
+    failed = bpf_copy_from_user(into, size, (const void*)address);
+  }
+#endif
+  return failed;
+}
+
+/* As bpf_probe_read_user_str(). */
+static __always_inline long read_text(void* into, __u32 most, __u64 address) {
+  long read = bpf_probe_read_user_str(into, most, (const void*)address);
+#ifdef TRACER_BPF_MAY_SLEEP
+  if (read < 0) {
+    const __u64 page = 4096;
+    __u8 byte;
+    if (bpf_copy_from_user(&byte, 1, (const void*)address) == 0) {
+      bpf_copy_from_user(&byte, 1, (const void*)((address | (page - 1)) + 1)); /* it may go on there */
+      read = bpf_probe_read_user_str(into, most, (const void*)address);
+    }
+  }
+#endif
+  return read;
+}
 
 /* Where the next chunk's bytes go; there is room for the largest. Nothing: the record is full. */
 static __always_inline __u8* chunk_data(struct scratch* s) {
@@ -40,11 +67,11 @@ static __always_inline void copy_block(struct scratch* s, __u64 address, __u64 s
   if (size > largest_piece) {
     size = largest_piece;
   }
-  if (bpf_probe_read_user(data, (__u32)size, (const void*)address) != 0) {
+  if (read_memory(data, (__u32)size, address) != 0) {
     s->faults++;
     const __u64 on_page = page - address % page; /* what is on this page may be there */
     if (on_page >= size || on_page > largest_piece ||
-        bpf_probe_read_user(data, (__u32)on_page, (const void*)address) != 0) {
+        read_memory(data, (__u32)on_page, address) != 0) {
       return;
     }
     size = on_page;
@@ -61,7 +88,7 @@ static __always_inline void copy_text(struct scratch* s, __u64 address, __u32 mo
     most = largest_text;
   }
   *data = 0;
-  const long read = bpf_probe_read_user_str(data, most, (const void*)address);
+  const long read = read_text(data, most, address);
   if (read < 0) {
     s->faults++;
     return;
@@ -77,7 +104,7 @@ struct pieces_job {
 };
 
 static long copy_piece(__u32 i, struct pieces_job* job) {
-  struct scratch* s = scratch_of_cpu();
+  struct scratch* s = own_scratch();
   const __u64 done = (__u64)i * largest_piece;
   if (!s || done >= job->size) {
     return 1;
@@ -104,16 +131,16 @@ static __always_inline __u64 read_number(struct scratch* s, __u64 address, __u8 
   long failed;
   switch (width) {
     case 1:
-      failed = bpf_probe_read_user(&number, 1, (const void*)address);
+      failed = read_memory(&number, 1, address);
       break;
     case 2:
-      failed = bpf_probe_read_user(&number, 2, (const void*)address);
+      failed = read_memory(&number, 2, address);
       break;
     case 4:
-      failed = bpf_probe_read_user(&number, 4, (const void*)address);
+      failed = read_memory(&number, 4, address);
       break;
     default:
-      failed = bpf_probe_read_user(&number, 8, (const void*)address);
+      failed = read_memory(&number, 8, address);
   }
   if (failed) {
     s->faults++;

@@ -2,7 +2,6 @@
  * thread that is preempted between reading and writing one would take back what others counted meanwhile. */
 #include "bpf/functions.h"
 #include "bpf/kernel/kernel_types.h"
-#include "bpf/kernel/local_id.bpf.h"
 
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
@@ -11,6 +10,8 @@ char licence[] SEC("license") = "Dual MIT/GPL";
 
 SEC(".rodata.settings") const volatile struct functions_settings settings = {};
 SEC(".data.shared") struct functions_shared shared = {};
+
+#include "bpf/kernel/level.bpf.h"
 
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -116,17 +117,6 @@ int on_place(struct pt_regs* regs) {
   __u64* count = bpf_map_lookup_elem(&counts, &at);
   if (count) {
     __sync_fetch_and_add(count, 1);
-  }
-  return 0;
-}
-
-/* Run once by the tracer. */
-SEC("iter/task")
-int find_level(struct bpf_iter__task* ctx) {
-  struct task_struct* tracer = bpf_get_current_task_btf();
-  struct pid* pid = BPF_CORE_READ(tracer, thread_pid);
-  if (pid) {
-    shared.level = BPF_CORE_READ(pid, level);
   }
   return 0;
 }

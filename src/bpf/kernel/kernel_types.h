@@ -329,6 +329,7 @@ struct task_struct {
   unsigned long nvcsw;
   unsigned long nivcsw;
   char comm[16];
+  struct thread_struct thread;
 };
 
 struct task_struct___before_5_14 {

@@ -185,7 +185,7 @@ static __always_inline bool is_made_up(struct dentry* entry, struct vfsmount* mo
 }
 
 static long follow_name(__u32 i, void* unused) {
-  struct scratch* s = scratch_of_cpu();
+  struct scratch* s = own_scratch();
   if (!s) {
     return 1;
   }
@@ -285,7 +285,7 @@ static __always_inline void copy_descriptor(struct scratch* s, __u32 kind, __u32
 }
 
 static long copy_named(__u32 i, void* unused) {
-  struct scratch* s = scratch_of_cpu();
+  struct scratch* s = own_scratch();
   if (!s) {
     return 1;
   }
@@ -302,7 +302,7 @@ static long copy_named(__u32 i, void* unused) {
 
 /* Goes through the list. Verified once, as it is nobody's own. */
 __noinline int copy_names(void) {
-  struct scratch* s = scratch_of_cpu();
+  struct scratch* s = own_scratch();
   if (!s) {
     return 0;
   }

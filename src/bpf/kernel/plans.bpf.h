@@ -2,7 +2,8 @@
 #ifndef TRACER_BPF_PLANS_BPF_H
 #define TRACER_BPF_PLANS_BPF_H
 
-#include "bpf/kernel/records.bpf.h"
+#include "bpf/kernel/operations.bpf.h"
+#include "bpf/kernel/scratch.bpf.h"
 #include "bpf/tracing.h"
 
 #include <bpf/bpf_helpers.h>
@@ -23,18 +24,10 @@ struct {
   __type(value, struct form_plan);
 } forms SEC(".maps");
 
-struct {
-  __uint(type, BPF_MAP_TYPE_ARRAY);
-  __uint(map_flags, BPF_F_MMAPABLE);
-  __uint(max_entries, most_operations);
-  __type(key, __u32);
-  __type(value, struct capture_operation);
-} operations SEC(".maps");
-
 /* Finds the plan of a call whose arguments are in the first slots. Verified once, as it is nobody's own. */
 __noinline int choose_plan(__u32 slot) {
   const struct capture_plan nothing = {.arguments = most_arguments};
-  struct scratch* s = scratch_of_cpu();
+  struct scratch* s = own_scratch();
   const struct capture_plan* plan = bpf_map_lookup_elem(&plans, &slot);
   if (!s) {
     return 0;

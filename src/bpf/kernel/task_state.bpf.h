@@ -72,7 +72,7 @@ static __always_inline bool copy_one_name(struct scratch* s, const void* name, _
 }
 
 static long copy_name(__u32 i, void* unused) {
-  struct scratch* s = scratch_of_cpu();
+  struct scratch* s = own_scratch();
   if (!s) {
     return 1;
   }

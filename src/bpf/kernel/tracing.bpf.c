@@ -17,8 +17,10 @@ SEC(".data.shared") struct tracing_shared shared = {};
 #include "bpf/kernel/leaders.bpf.h"
 #include "bpf/kernel/names.bpf.h"
 #include "bpf/kernel/pending_entries.bpf.h"
+#include "bpf/kernel/plans.bpf.h"
 #include "bpf/kernel/preemption.bpf.h"
 #include "bpf/kernel/program_texts.bpf.h"
+#include "bpf/kernel/records.bpf.h"
 #include "bpf/kernel/signals.bpf.h"
 #include "bpf/kernel/task_state.bpf.h"
 #include "bpf/kernel/threads.bpf.h"
@@ -111,7 +113,7 @@ static __always_inline void enter(struct scratch* s, struct task_struct* task, s
 
 static __always_inline void call_begins(struct task_struct* task, const struct pt_regs* regs, long id) {
   struct thread_state* state = begin_call(task, id);
-  struct scratch* s = state ? scratch_of_cpu() : 0;
+  struct scratch* s = state ? own_scratch() : 0;
   if (state && s) {
     take_time(task, state);
     enter(s, task, state, regs);
@@ -172,7 +174,7 @@ static __always_inline void leave(struct scratch* s, struct task_struct* task, s
 
 static __always_inline void call_ends(struct task_struct* task, const struct pt_regs* regs, long result) {
   struct thread_state* state = state_of(task);
-  struct scratch* s = state ? scratch_of_cpu() : 0;
+  struct scratch* s = state ? own_scratch() : 0;
   if (state && s) {
     leave(s, task, state, regs, result);
   }
@@ -180,7 +182,7 @@ static __always_inline void call_ends(struct task_struct* task, const struct pt_
 
 static __always_inline void thread_forks(struct task_struct* parent, struct task_struct* child) {
   struct thread_state* state = follow(parent, child);
-  struct scratch* s = scratch_of_cpu();
+  struct scratch* s = own_scratch();
   if (state && s) {
     name_thread(child, state);
     disable_preemption();
@@ -219,7 +221,7 @@ static __always_inline void submit_exec(struct scratch* s, struct task_struct* t
 
 static __always_inline void program_execs(struct task_struct* task, int former, struct linux_binprm* program) {
   struct thread_state* state = state_of(task);
-  struct scratch* s = scratch_of_cpu();
+  struct scratch* s = own_scratch();
   supersede_leader(task, former, state);
   if (state && s && state->executed != task->self_exec_id) {
     state->executed = task->self_exec_id;
@@ -232,7 +234,7 @@ static __always_inline void program_execs(struct task_struct* task, int former, 
 SEC("tp_btf/task_rename")
 int BPF_PROG(on_rename, struct task_struct* task, const char* name) {
   struct thread_state* state = state_of(task);
-  struct scratch* s = scratch_of_cpu();
+  struct scratch* s = own_scratch();
   if (state && s && state->named) {
     disable_preemption();
     submit_name(s, task, state, name, bpf_ktime_get_ns());
@@ -305,7 +307,7 @@ static __always_inline void submit_exits(struct scratch* s, struct task_struct* 
 }
 
 static __always_inline void thread_exits(struct task_struct* task) {
-  struct scratch* s = scratch_of_cpu();
+  struct scratch* s = own_scratch();
   if (s) {
     disable_preemption();
     submit_exits(s, task, state_of(task));

@@ -4,7 +4,7 @@
 #define TRACER_BPF_WANTED_NAMES_BPF_H
 
 #include "bpf/kernel/chunks.bpf.h"
-#include "bpf/kernel/plans.bpf.h"
+#include "bpf/kernel/operations.bpf.h"
 #include "bpf/names.h"
 
 /* Puts a descriptor or an id on the list of what is to be named. */
@@ -29,7 +29,7 @@ struct set_job {
 
 /* 64 descriptors of a set: bytes follow each other as bits do, on machines of either word size. */
 static long name_bit(__u32 fd, struct set_job* job) {
-  struct scratch* s = scratch_of_cpu();
+  struct scratch* s = own_scratch();
   if (!s || fd >= job->count) {
     return 1;
   }
@@ -52,7 +52,7 @@ static long name_passed(__u32 i, void* unused) {
   const __u64 rights = 0x100000001ULL; /* SOL_SOCKET and, above it, SCM_RIGHTS */
   const __u64 credentials = 0x200000001ULL;
   const __u64 pidfd = 0x400000001ULL;
-  struct scratch* s = scratch_of_cpu();
+  struct scratch* s = own_scratch();
   if (!s) {
     return 1;
   }

@@ -1,0 +1,213 @@
+/* Records who comes to functions and static probes, and who returns, with registers and the memory that a plan names. The
+ * programs may sleep, and so another thread may run on the CPU meanwhile: each thread makes its records in a place of its
+ * own. A thread is in one of these programs at a time. */
+#include "bpf/function_records.h"
+#include "bpf/kernel/kernel_types.h"
+#include "bpf/record_block.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#define TRACER_BPF_MAY_SLEEP
+
+char licence[] SEC("license") = "Dual MIT/GPL";
+
+SEC(".rodata.settings") const volatile struct tracing_settings settings = {};
+SEC(".data.shared") struct thread_shared shared = {};
+
+#include "bpf/kernel/capture.bpf.h"
+#include "bpf/kernel/level.bpf.h"
+
+struct thread_scratch {
+  struct scratch scratch;
+  __u8 record[largest_made];
+};
+
+struct {
+  __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+  __uint(map_flags, BPF_F_NO_PREALLOC);
+  __type(key, int);
+  __type(value, struct thread_scratch);
+} scratches SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_RINGBUF);
+  __uint(max_entries, 64 * 1024 * 1024);
+} records SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(map_flags, BPF_F_MMAPABLE);
+  __uint(max_entries, most_recorded_places);
+  __type(key, __u32);
+  __type(value, struct recorded_place);
+} places SEC(".maps");
+
+struct open_call_key {
+  __u32 thread; /* in the first pid namespace */
+  __u32 place;
+  __u64 stack_pointer;
+};
+
+/* What the plan of the return may look at. */
+struct open_call {
+  __u64 slot[most_arguments];
+};
+
+/* Calls that are never seen to return, as a jump has left them, make room for others. */
+struct {
+  __uint(type, BPF_MAP_TYPE_LRU_HASH);
+  __uint(max_entries, most_recorded_calls);
+  __type(key, struct open_call_key);
+  __type(value, struct open_call);
+} open_calls SEC(".maps");
+
+static __always_inline struct scratch* own_scratch(void) {
+  return bpf_task_storage_get(&scratches, bpf_get_current_task_btf(), 0, 0);
+}
+
+static __always_inline void* record_place(struct scratch* s) {
+  return ((struct thread_scratch*)s)->record;
+}
+
+static __always_inline void count_lost(void) {
+  __sync_fetch_and_add(&shared.lost, 1);
+}
+
+static __always_inline struct function_record* begin(struct scratch* s, struct task_struct* task, __u8 kind,
+                                                     __u32 place, const struct pt_regs* regs) {
+  struct function_record* record = record_place(s);
+  record->head.kind = kind;
+  record->head.abi = 0;
+  record->head.arguments = 0;
+  record->head.incomplete = 0;
+  record->head.tid = id_at_level(task, shared.level);
+  record->head.tgid = id_at_level(BPF_CORE_READ(task, group_leader), shared.level);
+  record->head.time = bpf_ktime_get_ns();
+  record->head.number = place;
+  record->head.lost = 0;
+  record->error = 0;
+  record->has_error = 0;
+  bpf_probe_read_kernel(record->registers, bpf_registers_size, regs);
+  s->used = sizeof *record;
+  s->faults = 0;
+  s->named_count = 0;
+  return record;
+}
+
+static __always_inline bool submit(struct scratch* s) {
+  struct function_record* record = record_place(s);
+  __u64 size = s->used;
+  asm volatile("" : "+r"(size)); /* one register, so that the verifier sees that what is compared is what is used */
+  if (size > largest_made) {
+    return false;
+  }
+  record->head.size = (__u32)size;
+  if (bpf_ringbuf_output(&records, record, size, BPF_RB_NO_WAKEUP) != 0) {
+    count_lost();
+    return false;
+  }
+  return true;
+}
+
+struct sources_job {
+  __u32 place;
+  __u32 unused;
+};
+
+static long fill_slot(__u32 i, struct sources_job* job) {
+  struct scratch* s = own_scratch();
+  const __u32 at = job->place;
+  const struct recorded_place* place = bpf_map_lookup_elem(&places, &at);
+  if (!s || !place || i >= most_sources) {
+    return 1;
+  }
+  const struct function_record* record = record_place(s);
+  const struct recorded_source* source = &place->source[i];
+  const __u32 base = source->base;
+  const __u32 index = source->index;
+  __u64 value = (__u64)source->displacement;
+  if (base < record_words) {
+    value += record->registers[base];
+  }
+  if (index < record_words) {
+    value += record->registers[index] * source->scale;
+  }
+  s->slot[i] = source->size == 0 ? value : read_number(s, value, source->size);
+  return 0;
+}
+
+SEC("uprobe.s")
+int on_place(struct pt_regs* regs) {
+  const __u32 at = (__u32)bpf_get_attach_cookie(regs) & (most_recorded_places - 1);
+  const struct recorded_place* place = bpf_map_lookup_elem(&places, &at);
+  struct task_struct* task = bpf_get_current_task_btf();
+  if (!place || !(place->flags & recorded_in_use)) {
+    return 0;
+  }
+  struct scratch* s = bpf_task_storage_get(&scratches, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+  if (!s) {
+    count_lost();
+    return 0;
+  }
+  const __u64 stack_pointer = bpf_stack_pointer(regs);
+  struct function_record* record = begin(s, task, record_place_reached, at, regs);
+  record->stack_pointer = stack_pointer;
+  struct sources_job sources = {at, 0};
+  bpf_loop(place->sources, fill_slot, &sources, 0);
+  s->slot[slot_stack] = stack_pointer;
+  if (place->flags & recorded_is_call) {
+    copy_block(s, stack_pointer, recorded_stack);
+  }
+  run_plan(s, place->plan.entry_first, place->plan.entry_count);
+  if (submit(s) && (place->flags & recorded_is_call)) {
+    const struct open_call_key key = {(__u32)task->pid, at, stack_pointer};
+    struct open_call call;
+    __builtin_memcpy(call.slot, s->slot, sizeof call.slot);
+    bpf_map_update_elem(&open_calls, &key, &call, BPF_ANY);
+  }
+  return 0;
+}
+
+static __always_inline void note_errno(struct function_record* record, struct task_struct* task,
+                                       const struct recorded_place* place) {
+  __u64 address = bpf_thread_pointer(&task->thread) + (__u64)place->errno_offset;
+  if (place->errno_word != 0) {
+    __u64 more = 0;
+    if (read_memory(&more, sizeof more, place->errno_word) != 0) {
+      return;
+    }
+    address += more;
+  }
+  __s32 error = 0;
+  if (read_memory(&error, sizeof error, address) == 0) {
+    record->error = error;
+    record->has_error = 1;
+  }
+}
+
+SEC("uprobe.s")
+int on_return(struct pt_regs* regs) {
+  const __u32 at = (__u32)bpf_get_attach_cookie(regs) & (most_recorded_places - 1);
+  const struct recorded_place* place = bpf_map_lookup_elem(&places, &at);
+  struct task_struct* task = bpf_get_current_task_btf();
+  const struct open_call_key key = {(__u32)task->pid, at, bpf_entry_stack_pointer(regs)};
+  const struct open_call* call = bpf_map_lookup_elem(&open_calls, &key);
+  struct scratch* s = own_scratch();
+  if (!place || !call || !s || !(place->flags & recorded_in_use)) {
+    return 0;
+  }
+  __builtin_memcpy(s->slot, call->slot, sizeof call->slot);
+  bpf_map_delete_elem(&open_calls, &key);
+  struct function_record* record = begin(s, task, record_returned, at, regs);
+  record->stack_pointer = key.stack_pointer;
+  if (place->flags & recorded_has_errno) {
+    note_errno(record, task, place);
+  }
+  s->slot[slot_stack] = bpf_stack_pointer(regs);
+  s->slot[slot_result] = bpf_function_result(regs);
+  run_plan(s, place->plan.exit_first, place->plan.exit_count);
+  submit(s);
+  return 0;
+}

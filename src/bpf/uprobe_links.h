@@ -1,0 +1,34 @@
+// Uprobes at many places of a file at once. Private to this directory.
+#pragma once
+
+#include <bpf/libbpf.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "base/unique_fd.h"
+
+namespace tracer::bpf {
+
+/// Before 6.10 (commit 46ba0e49b642), uprobes of many places that are chosen by process saw its first thread alone.
+inline constexpr std::pair<unsigned long, unsigned long> many_uprobes_at_once_since{6, 10};
+
+/// enum bpf_attach_type of programs that are attached to many places.
+inline constexpr unsigned many_uprobes_attach_type = 48;
+
+struct Uprobes {
+  const bpf_program* program = nullptr;
+  const std::string& file;
+  std::span<const std::uint64_t> offsets;
+  std::span<const std::uint64_t> cookies;  ///< one for each offset
+  pid_t process = 0;
+  bool at_return = false;
+};
+
+/// They last as long as the descriptor, which is invalid if the kernel cannot take one of the places.
+UniqueFd attach_uprobes(const Uprobes& uprobes);
+
+}  // namespace tracer::bpf

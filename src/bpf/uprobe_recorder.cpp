@@ -1,0 +1,261 @@
+#include "bpf/uprobe_recorder.h"
+
+#include <fmt/core.h>
+#include <linux/bpf.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "arch/arch.h"
+#include "base/clock.h"
+#include "bpf/captured_memory.h"
+#include "bpf/embedded.h"
+#include "bpf/kernel_version.h"
+#include "bpf/record_front.h"
+#include "bpf/uprobe_links.h"
+
+namespace tracer::bpf {
+namespace {
+
+/// Of the slots of a static probe's operands, from here on those that hold what is loaded from memory.
+constexpr std::uint8_t first_of_probe = most_sources;
+
+}  // namespace
+
+Result<std::shared_ptr<trace::FunctionRecorder>> make_function_recorder(
+    RecordingOptions options, std::function<void(const std::string&)> /*complain*/) {
+  if (kernel_version() < many_uprobes_at_once_since) {
+    return Error{ENOTSUP, "calls of functions are recorded in the kernel since Linux 6.10"};
+  }
+  if (::access("/sys/bus/event_source/devices/uprobe", F_OK) != 0) {
+    return Error{ENOTSUP, "the kernel has no uprobes; it has to be built with CONFIG_UPROBE_EVENTS"};
+  }
+  auto programs = KernelPrograms::open(function_records_object(), "functions");
+  if (!programs) {
+    return programs.error();
+  }
+  auto recorder = std::make_shared<UprobeRecorder>(std::move(programs).value(), std::move(options));
+  if (const Status loaded = recorder->load(); !loaded) {
+    return loaded.error();
+  }
+  return std::shared_ptr<trace::FunctionRecorder>(std::move(recorder));
+}
+
+UprobeRecorder::UprobeRecorder(KernelPrograms programs, RecordingOptions options)
+    : programs_(std::move(programs)), options_(std::move(options)) {}
+
+Status UprobeRecorder::load() {
+  for (const char* program : {"on_place", "on_return"}) {
+    programs_.attach_as(program, many_uprobes_attach_type);
+  }
+  programs_.resize("records", options_.buffer_size);
+  if (const Status loaded = programs_.load(); !loaded) {
+    return loaded.error();
+  }
+  const auto shared = programs_.live<thread_shared>(".data.shared");
+  const auto places = programs_.live_elements<recorded_place>("places");
+  if (!shared || !places) {
+    return !shared ? shared.error() : places.error();
+  }
+  auto ring = RecordRing::open(programs_.map_fd("records"), programs_.map_entries("records"));
+  if (!ring) {
+    return ring.error();
+  }
+  shared_ = shared.value();
+  places_ = places.value();
+  ring_.emplace(std::move(ring).value());
+  realtime_offset_ = clock_now(CLOCK_REALTIME) - clock_now(CLOCK_MONOTONIC);
+  return programs_.iterate("find_level");
+}
+
+std::uint64_t UprobeRecorder::lost() const {
+  return __atomic_load_n(&shared_->lost, __ATOMIC_RELAXED);
+}
+
+std::optional<std::uint16_t> UprobeRecorder::operations_at(const std::vector<capture_operation>& operations) {
+  if (operations.empty()) {
+    return 0;
+  }
+  const std::string key(reinterpret_cast<const char*>(operations.data()), operations.size() * sizeof operations[0]);
+  if (const auto known = known_operations_.find(key); known != known_operations_.end()) {
+    return known->second;
+  }
+  if (operations.size() > operations_per_plan || operations_.size() + operations.size() > most_operations) {
+    return std::nullopt;
+  }
+  const auto first = static_cast<std::uint16_t>(operations_.size());
+  operations_.insert(operations_.end(), operations.begin(), operations.end());
+  if (!programs_.fill("operations", std::as_bytes(std::span(operations_)))) {
+    return std::nullopt;
+  }
+  return known_operations_[key] = first;
+}
+
+capture::FunctionPlan UprobeRecorder::plan_of_probe(const Place& place, std::uint32_t string_limit) {
+  capture::FunctionPlan plan;
+  for (std::uint8_t i = 0; i < std::min<std::size_t>(place.numbers.size(), most_sources); ++i) {
+    plan.words.push_back(i);
+    const std::uint8_t size = place.numbers[i].size;
+    std::uint8_t pointer = i;
+    if (size != 0) {
+      pointer = static_cast<std::uint8_t>(first_of_probe + i);
+      plan.entry.push_back(capture::bytes_at(i, size));
+      plan.entry.push_back(capture::load_from(i, pointer, size));
+    }
+    plan.entry.push_back(capture::text_at(pointer, string_limit + 2));
+  }
+  return plan;
+}
+
+bool UprobeRecorder::plan(recorded_place& kernel, const Place& place, const capture::FunctionPlan& plan) {
+  const auto entry = operations_at(plan.entry);
+  const auto exit = operations_at(plan.exit);
+  if (!entry || !exit) {
+    return false;
+  }
+  kernel.plan.entry_first = *entry;
+  kernel.plan.entry_count = static_cast<std::uint8_t>(plan.entry.size());
+  kernel.plan.exit_first = *exit;
+  kernel.plan.exit_count = static_cast<std::uint8_t>(plan.exit.size());
+  kernel.sources = static_cast<std::uint32_t>(std::min<std::size_t>(plan.words.size(), most_sources));
+  for (std::size_t i = 0; i < kernel.sources; ++i) {
+    const std::uint8_t word = plan.words[i];
+    const trace::RecordedNumber number = word < place.numbers.size() ? place.numbers[word] : trace::RecordedNumber{};
+    // An operand in memory is copied by the plan, which has its address.
+    const bool is_address = place.function == nullptr;
+    kernel.source[i] = {number.base, number.index,       number.scale, is_address ? std::uint8_t{0} : number.size,
+                        0,           number.displacement};
+  }
+  return true;
+}
+
+bool UprobeRecorder::take(pid_t id, Process& process, Abi abi, const Place& place) {
+  if (process.places.contains(place.address) || (free_places_.empty() && addresses_.size() == most_recorded_places)) {
+    return false;
+  }
+  const auto wanted = place.function != nullptr ? options_.plan(*place.function, abi, id)
+                                                : std::optional(plan_of_probe(place, options_.string_limit));
+  recorded_place kernel{};
+  if (!wanted || !plan(kernel, place, *wanted)) {
+    return false;
+  }
+  kernel.flags = recorded_in_use;
+  kernel.flags |= place.function != nullptr ? std::uint32_t{recorded_is_call} : 0U;
+  if (place.errno_place) {
+    kernel.flags |= recorded_has_errno;
+    kernel.errno_offset = place.errno_place->offset;
+    kernel.errno_word = place.errno_place->word;
+  }
+  std::uint32_t index = 0;
+  if (free_places_.empty()) {
+    index = static_cast<std::uint32_t>(addresses_.size());
+    addresses_.push_back(place.address);
+  } else {
+    index = free_places_.back();
+    free_places_.pop_back();
+    addresses_[index] = place.address;
+  }
+  places_[index] = kernel;
+  process.places[place.address] = index;
+  return true;
+}
+
+void UprobeRecorder::release(std::uint32_t place) {
+  places_[place] = {};
+  addresses_[place] = 0;
+  free_places_.push_back(place);
+}
+
+void UprobeRecorder::watch(pid_t process, Abi abi, const std::string& file, std::span<Place> places) {
+  Process& known = processes_[process];
+  std::vector<Place> calls;
+  std::vector<Place> probes;
+  for (const Place& place : places) {
+    if (take(process, known, abi, place)) {
+      (place.function != nullptr ? calls : probes).push_back(place);
+    }
+  }
+  attach(process, known, file, calls, true);
+  attach(process, known, file, probes, false);
+  for (Place& place : places) {
+    place.recorded = known.places.contains(place.address);
+  }
+}
+
+void UprobeRecorder::attach(pid_t id, Process& process, const std::string& file, std::span<const Place> places,
+                            bool calls) {
+  if (places.empty()) {
+    return;
+  }
+  std::vector<std::uint64_t> offsets;
+  std::vector<std::uint64_t> cookies;
+  for (const Place& place : places) {
+    offsets.push_back(place.offset);
+    cookies.push_back(process.places[place.address]);
+  }
+  std::vector<UniqueFd> links;
+  if (calls) {
+    links.push_back(attach_uprobes({programs_.program("on_return"), file, offsets, cookies, id, true}));
+  }
+  if (!calls || links.back().valid()) {
+    links.push_back(attach_uprobes({programs_.program("on_place"), file, offsets, cookies, id, false}));
+  }
+  if (links.back().valid()) {
+    process.links[places.front().address] = std::move(links);
+  } else if (places.size() == 1) {
+    const auto at = process.places.find(places.front().address);
+    release(at->second);
+    process.places.erase(at);
+  } else {
+    // One that the kernel cannot take spoils all.
+    links.clear();
+    attach(id, process, file, places.first(places.size() / 2), calls);
+    attach(id, process, file, places.subspan(places.size() / 2), calls);
+  }
+}
+
+void UprobeRecorder::take(const std::function<void(const Hit&)>& handle) {
+  constexpr std::size_t all_of_them = 1U << 20;
+  ring_->consume(all_of_them, [&](std::span<const std::byte> record) { deliver(record, handle); });
+}
+
+void UprobeRecorder::deliver(std::span<const std::byte> record, const std::function<void(const Hit&)>& handle) const {
+  const auto front = front_of<function_record>(record);
+  if (record.size() < sizeof front || front.head.number >= addresses_.size()) {
+    return;
+  }
+  const CapturedMemory memory(record.subspan(sizeof front));
+  Hit hit;
+  hit.tid = static_cast<pid_t>(front.head.tid);
+  hit.time.monotonic = std::chrono::nanoseconds(front.head.time);
+  hit.time.realtime = hit.time.monotonic + realtime_offset_;
+  hit.address = addresses_[front.head.number];
+  hit.is_return = front.head.kind == record_returned;
+  hit.stack_pointer = front.stack_pointer;
+  hit.registers = std::as_bytes(std::span(front.registers));
+  hit.error = front.has_error != 0 ? std::optional(front.error) : std::nullopt;
+  hit.memory = &memory;
+  handle(hit);
+}
+
+void UprobeRecorder::forget(pid_t process, std::uint64_t start, std::uint64_t end) {
+  const auto known = processes_.find(process);
+  if (known == processes_.end()) {
+    return;
+  }
+  Process& from = known->second;
+  from.links.erase(from.links.lower_bound(start), from.links.lower_bound(end));
+  const auto first = from.places.lower_bound(start);
+  const auto last = from.places.lower_bound(end);
+  for (auto at = first; at != last; ++at) {
+    release(at->second);
+  }
+  from.places.erase(first, last);
+  if (from.places.empty()) {
+    processes_.erase(known);
+  }
+}
+
+}  // namespace tracer::bpf

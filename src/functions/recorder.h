@@ -1,0 +1,49 @@
+// Function calls and static probes that the kernel records (FunctionRecorder), so that no thread stops for them. Where
+// that would change what the program does, or would show less than a stopped thread does, a breakpoint does it.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "functions/function_table.h"
+#include "functions/thread_state.h"
+#include "trace/function_recorder.h"
+
+namespace tracer::functions {
+
+class Recorder {
+ public:
+  Recorder(std::shared_ptr<trace::FunctionRecorder> kernel, FunctionTable& functions)
+      : kernel_(std::move(kernel)), functions_(functions) {}
+
+  /// Records at these addresses; those of the breakpoints there are `counted` that are recorded now.
+  void watch(ptrace::Tracee& tracee, const std::vector<std::uint64_t>& addresses);
+  /// Whether libraries, which say what the program's calls take, are yet to be mapped by the loader. Until then the
+  /// program itself does not run.
+  [[nodiscard]] static bool is_too_early(const Breakpoints& space);
+  void forget(pid_t process, std::uint64_t start, std::uint64_t end) { kernel_->forget(process, start, end); }
+  void take(const std::function<void(const trace::FunctionRecorder::Hit&)>& handle) { kernel_->take(handle); }
+  [[nodiscard]] std::uint64_t lost() const { return kernel_->lost(); }
+
+ private:
+  /// Empty: it cannot be recorded.
+  std::optional<trace::FunctionRecorder::Place> place_of(ptrace::Tracee& tracee, const library::Module& module,
+                                                         std::uint64_t address, const Breakpoint& point) const;
+
+  std::shared_ptr<trace::FunctionRecorder> kernel_;
+  FunctionTable& functions_;
+};
+
+/// What is known of a thread at a place that the kernel has recorded.
+class RecordedContext final : public trace::CallContext {
+ public:
+  explicit RecordedContext(std::optional<int> error) : error_(error) {}
+  [[nodiscard]] std::optional<Value> vector(unsigned) const override { return std::nullopt; }
+  [[nodiscard]] std::optional<Value> x87(unsigned) const override { return std::nullopt; }
+  [[nodiscard]] std::optional<int> error_number() const override { return error_; }
+
+ private:
+  std::optional<int> error_;
+};
+
+}  // namespace tracer::functions
