@@ -128,6 +128,33 @@ static __always_inline __u64 bpf_entry_stack_pointer(const struct pt_regs* regs)
   return regs->sp - 8;
 }
 
+/* Whether the address on top of the stack is one that a call has put there, or the kernel in the place of one. What is
+ * there may be anything, where code is jumped to. */
+static __always_inline _Bool bpf_has_return_address(const struct pt_regs* regs) {
+  __u64 address = 0;
+  __u8 before[8] = {};
+  if (bpf_probe_read_user(&address, sizeof address, (const void*)regs->sp) != 0 || address < sizeof before) {
+    return 0;
+  }
+  if (bpf_probe_read_user(before, sizeof before - 1, (const void*)(address - (sizeof before - 1))) != 0) {
+    before[2] = 0;
+  }
+  /* call rel32; or ff /2 with what follows it, in two to seven bytes. */
+  if (before[2] == 0xe8) {
+    return 1;
+  }
+  for (int i = 0; i < 6; ++i) {
+    if (before[i] == 0xff && (before[i + 1] & 0x38) == 0x10) {
+      return 1;
+    }
+  }
+  /* The kernel's: int3, or push %rax; push %rcx; push %r11. */
+  __u32 there = 0;
+  const __u32 saves_registers = 0x53415150;
+  return bpf_probe_read_user(&there, sizeof there, (const void*)address) == 0 &&
+         ((__u8)there == 0xcc || there == saves_registers);
+}
+
 /* Of the current thread, which is a 64-bit one. */
 static __always_inline __u64 bpf_thread_pointer(const struct thread_struct* thread) {
   return BPF_CORE_READ(thread, fsbase);
@@ -185,6 +212,11 @@ static __always_inline __u64 bpf_function_result(const struct pt_regs* regs) {
 
 static __always_inline __u64 bpf_entry_stack_pointer(const struct pt_regs* regs) {
   return regs->sp;
+}
+
+/* It is in a register, wherever code was jumped from. */
+static __always_inline _Bool bpf_has_return_address(const struct pt_regs* regs) {
+  return regs->regs[30] != 0;
 }
 
 static __always_inline __u64 bpf_thread_pointer(const struct thread_struct* thread) {

@@ -35,6 +35,7 @@ enum recorded_place_flags {
 struct recorded_place {
   __u32 flags;
   __u32 sources;
+  __u64 address; /* of the instruction that is watched */
   /* errno is so far from the thread pointer: a constant, and what a word of memory holds, unless its address is 0. */
   __s64 errno_offset;
   __u64 errno_word;
@@ -44,12 +45,18 @@ struct recorded_place {
 
 enum { record_place_reached = 1, record_returned };
 
+enum function_record_flags {
+  record_has_error = 1,
+  record_held = 2,          /* the thread stops by a SIGSTOP of the kernel's before it goes on */
+  record_return_unseen = 4, /* the return will not be recorded */
+};
+
 /* Chunks of memory follow. */
 struct function_record {
   struct trace_record head; /* number: the place */
   __u64 stack_pointer;      /* at the entry */
   __s32 error;              /* return: errno */
-  __u32 has_error;
+  __u32 flags;
   __u64 registers[record_words];
 };
 

@@ -24,8 +24,6 @@ struct UprobeMultiLink {
   std::uint32_t unused = 0;
 };
 
-constexpr std::uint32_t flag_return = 1;
-
 }  // namespace
 
 UniqueFd attach_uprobes(const Uprobes& uprobes) {
@@ -35,7 +33,7 @@ UniqueFd attach_uprobes(const Uprobes& uprobes) {
   link.offsets = reinterpret_cast<std::uintptr_t>(uprobes.offsets.data());
   link.cookies = reinterpret_cast<std::uintptr_t>(uprobes.cookies.data());
   link.count = static_cast<std::uint32_t>(uprobes.offsets.size());
-  link.probe_flags = uprobes.at_return ? flag_return : 0;
+  link.attach_type = uprobes.attach_type;
   link.pid = static_cast<std::uint32_t>(uprobes.process);
   return UniqueFd(static_cast<int>(::syscall(SYS_bpf, BPF_LINK_CREATE, &link, sizeof link)));
 }

@@ -19,13 +19,18 @@ inline constexpr std::pair<unsigned long, unsigned long> many_uprobes_at_once_si
 /// enum bpf_attach_type of programs that are attached to many places.
 inline constexpr unsigned many_uprobes_attach_type = 48;
 
+/// From 6.13 (commit d920179b3d48) on, one program runs at the entry of a function and at its return, and says at the
+/// entry whether it wants the return.
+inline constexpr std::pair<unsigned long, unsigned long> uprobe_sessions_since{6, 13};
+inline constexpr unsigned uprobe_session_attach_type = 57;
+
 struct Uprobes {
   const bpf_program* program = nullptr;
   const std::string& file;
   std::span<const std::uint64_t> offsets;
   std::span<const std::uint64_t> cookies;  ///< one for each offset
   pid_t process = 0;
-  bool at_return = false;
+  unsigned attach_type = many_uprobes_attach_type;
 };
 
 /// They last as long as the descriptor, which is invalid if the kernel cannot take one of the places.

@@ -44,11 +44,16 @@ Result<std::shared_ptr<trace::FunctionRecorder>> make_function_recorder(
 }
 
 UprobeRecorder::UprobeRecorder(KernelPrograms programs, RecordingOptions options)
-    : programs_(std::move(programs)), options_(std::move(options)) {}
+    : programs_(std::move(programs)),
+      options_(std::move(options)),
+      records_calls_(kernel_version() >= uprobe_sessions_since) {}
 
 Status UprobeRecorder::load() {
-  for (const char* program : {"on_place", "on_return"}) {
-    programs_.attach_as(program, many_uprobes_attach_type);
+  programs_.attach_as("on_place", many_uprobes_attach_type);
+  if (records_calls_) {
+    programs_.attach_as("on_function", uprobe_session_attach_type);
+  } else {
+    programs_.leave_out("on_function");
   }
   programs_.resize("records", options_.buffer_size);
   if (const Status loaded = programs_.load(); !loaded) {
@@ -135,6 +140,9 @@ bool UprobeRecorder::take(pid_t id, Process& process, Abi abi, const Place& plac
   if (process.places.contains(place.address) || (free_places_.empty() && addresses_.size() == most_recorded_places)) {
     return false;
   }
+  if (place.function != nullptr && !records_calls_) {
+    return false;
+  }
   const auto wanted = place.function != nullptr ? options_.plan(*place.function, abi, id)
                                                 : std::optional(plan_of_probe(place, options_.string_limit));
   recorded_place kernel{};
@@ -142,6 +150,7 @@ bool UprobeRecorder::take(pid_t id, Process& process, Abi abi, const Place& plac
     return false;
   }
   kernel.flags = recorded_in_use;
+  kernel.address = place.probed;
   kernel.flags |= place.function != nullptr ? std::uint32_t{recorded_is_call} : 0U;
   if (place.errno_place) {
     kernel.flags |= recorded_has_errno;
@@ -195,22 +204,16 @@ void UprobeRecorder::attach(pid_t id, Process& process, const std::string& file,
     offsets.push_back(place.offset);
     cookies.push_back(process.places[place.address]);
   }
-  std::vector<UniqueFd> links;
-  if (calls) {
-    links.push_back(attach_uprobes({programs_.program("on_return"), file, offsets, cookies, id, true}));
-  }
-  if (!calls || links.back().valid()) {
-    links.push_back(attach_uprobes({programs_.program("on_place"), file, offsets, cookies, id, false}));
-  }
-  if (links.back().valid()) {
-    process.links[places.front().address] = std::move(links);
+  UniqueFd link = attach_uprobes({programs_.program(calls ? "on_function" : "on_place"), file, offsets, cookies, id,
+                                  calls ? uprobe_session_attach_type : many_uprobes_attach_type});
+  if (link.valid()) {
+    process.links[places.front().address] = {std::move(link), calls};
   } else if (places.size() == 1) {
     const auto at = process.places.find(places.front().address);
     release(at->second);
     process.places.erase(at);
   } else {
     // One that the kernel cannot take spoils all.
-    links.clear();
     attach(id, process, file, places.first(places.size() / 2), calls);
     attach(id, process, file, places.subspan(places.size() / 2), calls);
   }
@@ -235,9 +238,26 @@ void UprobeRecorder::deliver(std::span<const std::byte> record, const std::funct
   hit.is_return = front.head.kind == record_returned;
   hit.stack_pointer = front.stack_pointer;
   hit.registers = std::as_bytes(std::span(front.registers));
-  hit.error = front.has_error != 0 ? std::optional(front.error) : std::nullopt;
+  hit.is_held = (front.flags & record_held) != 0;
+  hit.return_unseen = (front.flags & record_return_unseen) != 0;
+  hit.error = (front.flags & record_has_error) != 0 ? std::optional(front.error) : std::nullopt;
   hit.memory = &memory;
   handle(hit);
+}
+
+void UprobeRecorder::forget_calls(pid_t process) {
+  const auto known = processes_.find(process);
+  if (known == processes_.end()) {
+    return;
+  }
+  std::erase_if(known->second.links, [](const auto& entry) { return entry.second.is_of_calls; });
+  std::erase_if(known->second.places, [this](const auto& entry) {
+    const bool is_call = (places_[entry.second].flags & recorded_is_call) != 0;
+    if (is_call) {
+      release(entry.second);
+    }
+    return is_call;
+  });
 }
 
 void UprobeRecorder::forget(pid_t process, std::uint64_t start, std::uint64_t end) {

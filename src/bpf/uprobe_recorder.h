@@ -23,12 +23,17 @@ class UprobeRecorder final : public trace::FunctionRecorder {
   void watch(pid_t process, Abi abi, const std::string& file, std::span<Place> places) override;
   void take(const std::function<void(const Hit&)>& handle) override;
   void forget(pid_t process, std::uint64_t start, std::uint64_t end) override;
+  void forget_calls(pid_t process) override;
   [[nodiscard]] std::uint64_t lost() const override;
 
  private:
+  struct Link {
+    UniqueFd descriptor;
+    bool is_of_calls = false;
+  };
   struct Process {
-    std::map<std::uint64_t, std::uint32_t> places;         ///< by address
-    std::map<std::uint64_t, std::vector<UniqueFd>> links;  ///< by an address of theirs; all of one file
+    std::map<std::uint64_t, std::uint32_t> places;  ///< by address
+    std::map<std::uint64_t, Link> links;            ///< by an address of theirs; all of one file
   };
 
   /// Says in the kernel what is to be recorded there. False: there is no room, or it cannot be known.
@@ -43,6 +48,7 @@ class UprobeRecorder final : public trace::FunctionRecorder {
 
   KernelPrograms programs_;
   RecordingOptions options_;
+  bool records_calls_;
   thread_shared* shared_ = nullptr;
   std::span<recorded_place> places_;
   std::optional<RecordRing> ring_;

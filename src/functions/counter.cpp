@@ -115,6 +115,30 @@ void Counter::watch_noted(ptrace::Tracee& tracee) {
   }
 }
 
+void Counter::heed_modules(ptrace::Tracee& tracee) {
+  if (!recorder_) {
+    return;
+  }
+  const std::vector<std::uint64_t> addresses = recorder_->give_up_calls(tracee);
+  if (addresses.empty()) {
+    return;
+  }
+  Breakpoints& space = space_of(tracee);
+  const ptrace::Stopped& thread = ptrace::stopped_thread(tracee);
+  for (const std::uint64_t address : addresses) {
+    space.add(thread, tracee.memory, address, [](Breakpoint&) {});
+  }
+  for (const pid_t tid : proc::threads_of(tracee.tgid)) {
+    const ptrace::Tracee* other = sink_.find(tid);
+    if (other == nullptr || thread_state(*other) == nullptr) {
+      continue;
+    }
+    for (const std::uint64_t address : thread_state(*other)->calls.return_addresses()) {
+      space.add_in_code(thread, tracee.memory, address, [](Breakpoint& there) { there.returns_here = true; });
+    }
+  }
+}
+
 void Counter::inherit(const ptrace::Tracee& parent, ptrace::Tracee& child) {
   ThreadState& state = *thread_state(child);
   const bool shares_memory = state.space == thread_state(parent)->space;

@@ -35,6 +35,8 @@ class Counter {
   static Breakpoint& note(Breakpoints& space, std::uint64_t address);
   /// Watches the places that were noted. Where the kernel cannot, a breakpoint does.
   void watch_noted(ptrace::Tracee& tracee);
+  /// The modules are others than before: sees to it that the kernel records nothing that would harm one of them.
+  void heed_modules(ptrace::Tracee& tracee);
   /// `child` is a new process.
   void inherit(const ptrace::Tracee& parent, ptrace::Tracee& child);
   /// Watches the places that it has inherited.

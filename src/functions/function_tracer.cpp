@@ -1,5 +1,6 @@
 #include "functions/function_tracer.h"
 
+#include <fmt/core.h>
 #include <signal.h>
 #include <sys/ptrace.h>
 
@@ -112,6 +113,14 @@ void FunctionTracer::begin(ptrace::Tracee& tracee) {
   spaces_[tracee.tgid] = state->space;
   tracee.functions = std::move(state);
   placement_.update(tracee);
+}
+
+std::vector<std::string> FunctionTracer::why_missed() const {
+  std::vector<std::string> reasons = placement_.reasons();
+  if (const std::uint64_t lost = counter_.recorder() != nullptr ? counter_.recorder()->lost() : 0; lost != 0) {
+    reasons.push_back(fmt::format("{} starts or ends of calls are missing: the buffer had no room for them", lost));
+  }
+  return reasons;
 }
 
 void FunctionTracer::leave_program(ptrace::Tracee& tracee) {
@@ -455,6 +464,7 @@ void FunctionTracer::on_hit(const trace::FunctionRecorder::Hit& hit) {
   arch::Registers registers;
   const auto into = registers.buffer();
   std::copy_n(hit.registers.begin(), std::min(hit.registers.size(), into.size()), into.begin());
+  state->held += hit.is_held ? 1 : 0;
   const RecordedContext context(hit.error);
   const Moment moment{registers, *hit.memory, context, &hit.time};
   if (hit.is_return) {
@@ -470,7 +480,25 @@ void FunctionTracer::on_hit(const trace::FunctionRecorder::Hit& hit) {
   }
   if (is_for_calls(*point)) {
     enter(*tracee, *point, hit.address, moment);
+    const auto address = hit.return_unseen ? state->calls.return_address_at(hit.stack_pointer) : std::nullopt;
+    if (address) {
+      state->unseen_returns.push_back(*address);
+    }
   }
+}
+
+bool FunctionTracer::on_held(ptrace::Tracee& tracee) {
+  ThreadState* state = thread_state(tracee);
+  siginfo_t info;
+  const ptrace::Stopped& thread = ptrace::stopped_thread(tracee);
+  if (state == nullptr || state->held == 0 || !thread.signal_info(info) || info.si_code != SI_KERNEL) {
+    return false;
+  }
+  state->held = 0;
+  for (const std::uint64_t address : std::exchange(state->unseen_returns, {})) {
+    state->space->add_in_code(thread, tracee.memory, address, [](Breakpoint& there) { there.returns_here = true; });
+  }
+  return true;
 }
 
 }  // namespace tracer::functions

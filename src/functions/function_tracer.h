@@ -39,10 +39,11 @@ class FunctionTracer final : public ptrace::FunctionHooks {
   bool on_trap(ptrace::Tracee& tracee) override;
   void put_back(ptrace::Tracee& tracee) override;
   bool on_fault(ptrace::Tracee& tracee) override;
+  bool on_held(ptrace::Tracee& tracee) override;
   ptrace::Detachment prepare_detach(ptrace::Tracee& tracee, bool at_trap) override;
   void end_calls(ptrace::Tracee& tracee) override;
   [[nodiscard]] bool found_nothing() const override { return placement_.found_nothing(); }
-  [[nodiscard]] std::vector<std::string> why_missed() const override { return placement_.reasons(); }
+  [[nodiscard]] std::vector<std::string> why_missed() const override;
 
  private:
   /// A thread of a process that has breakpoints already shares them.

@@ -99,6 +99,7 @@ void Placement::update(ptrace::Tracee& tracee) {
   }
   place_pending(tracee);
   hook_loader(tracee);
+  counter_.heed_modules(tracee);
   counter_.watch_noted(tracee);
 }
 
@@ -351,7 +352,7 @@ void Placement::hook_jumps(ptrace::Tracee& tracee, const Module& module) {
 }
 
 void Placement::hook_goroutines(ptrace::Tracee& tracee, const Module& module) {
-  if (counter_.in_kernel()) {
+  if (counter_.in_kernel() && counter_.recorder() == nullptr) {
     return;
   }
   bool is_go = false;

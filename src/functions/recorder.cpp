@@ -146,8 +146,10 @@ const trace::LibraryFunction* function_at(FunctionTable& functions, const Breakp
 bool Recorder::is_too_early(const Breakpoints& space) {
   // The loader reports itself and the program, then the libraries.
   constexpr unsigned looks_until_all_are_there = 3;
-  constexpr std::size_t program_and_loader = 2;
-  return space.hooked && space.looks < looks_until_all_are_there && space.modules.size() <= program_and_loader;
+  const bool has_c_library = std::any_of(space.modules.begin(), space.modules.end(), [](const auto& entry) {
+    return entry.second.file->find_exported("__errno_location") != nullptr;
+  });
+  return space.hooked && space.looks < looks_until_all_are_there && !has_c_library;
 }
 
 std::optional<Place> Recorder::place_of(ptrace::Tracee& tracee, const Module& module, std::uint64_t address,
@@ -180,9 +182,28 @@ std::optional<Place> Recorder::place_of(ptrace::Tracee& tracee, const Module& mo
     return std::nullopt;
   }
   place.offset = *start + *behind;
+  place.probed = address + *behind;
   place.numbers = argument_numbers();
   place.errno_place = errno_place_of(tracee);
   return place;
+}
+
+std::vector<std::uint64_t> Recorder::give_up_calls(ptrace::Tracee& tracee) {
+  Breakpoints& space = space_of(tracee);
+  std::vector<std::uint64_t> addresses;
+  if (!walks_stacks(space)) {
+    return addresses;
+  }
+  for (auto& [address, point] : space.records()) {
+    if (point.counted && point.probes.empty()) {
+      point.counted = false;
+      addresses.push_back(address);
+    }
+  }
+  if (!addresses.empty()) {
+    kernel_->forget_calls(tracee.tgid);
+  }
+  return addresses;
 }
 
 void Recorder::watch(ptrace::Tracee& tracee, const std::vector<std::uint64_t>& addresses) {

@@ -315,7 +315,8 @@ void PtraceEngine::on_stop(Tracee& tracee, const Stop& stop) {
 
 void PtraceEngine::on_signal(Tracee& tracee, int signal) {
   if (functions_ &&
-      ((signal == SIGTRAP && functions_->on_trap(tracee)) || (signal == SIGSEGV && functions_->on_fault(tracee)))) {
+      ((signal == SIGTRAP && functions_->on_trap(tracee)) || (signal == SIGSEGV && functions_->on_fault(tracee)) ||
+       (signal == SIGSTOP && functions_->on_held(tracee)))) {
     threads_.resume(tracee);
     return;
   }

@@ -87,6 +87,9 @@ class FunctionHooks {
   /// The thread is about to show where it is, or to run a signal handler: if it is among displaced instructions, this
   /// puts it where it would be without us.
   virtual void put_back(Tracee& tracee) = 0;
+  /// A SIGSTOP stopped the thread. True if it was sent because of what the kernel records: the thread can go on without
+  /// it.
+  virtual bool on_held(Tracee& tracee) = 0;
   /// A SIGSEGV stopped the thread. True if the reason is that displaced instructions are gone: it can go on without it.
   virtual bool on_fault(Tracee& tracee) = 0;
   /// The engine is about to detach from the thread, which lives on: leaves nothing of ours behind, or says when that is

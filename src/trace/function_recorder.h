@@ -43,6 +43,7 @@ class FunctionRecorder {
   struct Place {
     std::uint64_t address = 0;                  ///< in the process
     std::uint64_t offset = 0;                   ///< in the file, of the instruction to be watched
+    std::uint64_t probed = 0;                   ///< the same instruction's address in the process
     const LibraryFunction* function = nullptr;  ///< null: static probes are there, and nothing returns
     /// The words that can hold arguments, in order: registers, then the stack; or the operands of static probes.
     std::vector<RecordedNumber> numbers;
@@ -62,7 +63,9 @@ class FunctionRecorder {
     bool is_return = false;           ///< from the function there
     std::uint64_t stack_pointer = 0;  ///< at the entry
     std::span<const std::byte> registers;
-    std::optional<int> error;  ///< errno, of a return
+    bool is_held = false;        ///< the thread stops by a SIGSTOP that the kernel has sent, before it goes on
+    bool return_unseen = false;  ///< the return from this call will not be recorded, so that a breakpoint has to do it
+    std::optional<int> error;    ///< errno, of a return
     const Memory* memory = nullptr;
   };
   /// Hands out what was recorded since the last call, in the order of time of each thread.
@@ -70,6 +73,9 @@ class FunctionRecorder {
 
   /// The memory from `start` to `end` holds another file now, or none: nothing is recorded there any more.
   virtual void forget(pid_t process, std::uint64_t start, std::uint64_t end) = 0;
+
+  /// Calls of functions in this process are not recorded any more; static probes are.
+  virtual void forget_calls(pid_t process) = 0;
 
   /// How many records found no room; their calls are missing.
   [[nodiscard]] virtual std::uint64_t lost() const = 0;

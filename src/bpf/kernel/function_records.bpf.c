@@ -19,6 +19,11 @@ SEC(".data.shared") struct thread_shared shared = {};
 #include "bpf/kernel/capture.bpf.h"
 #include "bpf/kernel/level.bpf.h"
 
+enum {
+  sigstop = 19,
+  most_watched_returns = 64, /* MAX_URETPROBE_DEPTH of kernel/events/uprobes.c */
+};
+
 struct thread_scratch {
   struct scratch scratch;
   __u8 record[largest_made];
@@ -88,7 +93,7 @@ static __always_inline struct function_record* begin(struct scratch* s, struct t
   record->head.number = place;
   record->head.lost = 0;
   record->error = 0;
-  record->has_error = 0;
+  record->flags = 0;
   bpf_probe_read_kernel(record->registers, bpf_registers_size, regs);
   s->used = sizeof *record;
   s->faults = 0;
@@ -96,8 +101,18 @@ static __always_inline struct function_record* begin(struct scratch* s, struct t
   return record;
 }
 
+/* Whether there is little room left for records: the thread waits until the reader has made some. */
+static __always_inline bool is_crowded(void) {
+  const __u64 size = bpf_ringbuf_query(&records, BPF_RB_RING_SIZE);
+  return bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) > size - size / 4;
+}
+
+/* False: it is lost. */
 static __always_inline bool submit(struct scratch* s) {
   struct function_record* record = record_place(s);
+  if (is_crowded()) {
+    record->flags |= record_held;
+  }
   __u64 size = s->used;
   asm volatile("" : "+r"(size)); /* one register, so that the verifier sees that what is compared is what is used */
   if (size > largest_made) {
@@ -107,6 +122,9 @@ static __always_inline bool submit(struct scratch* s) {
   if (bpf_ringbuf_output(&records, record, size, BPF_RB_NO_WAKEUP) != 0) {
     count_lost();
     return false;
+  }
+  if (record->flags & record_held) {
+    bpf_send_signal_thread(sigstop);
   }
   return true;
 }
@@ -138,6 +156,19 @@ static long fill_slot(__u32 i, struct sources_job* job) {
   return 0;
 }
 
+/* Fills the slots, and copies what the plan of the entry names. */
+static __always_inline struct function_record* begin_entry(struct scratch* s, struct task_struct* task, __u32 at,
+                                                           const struct recorded_place* place, struct pt_regs* regs) {
+  struct function_record* record = begin(s, task, record_place_reached, at, regs);
+  const __u64 stack_pointer = bpf_stack_pointer(regs);
+  record->stack_pointer = stack_pointer;
+  struct sources_job sources = {at, 0};
+  bpf_loop(place->sources, fill_slot, &sources, 0);
+  s->slot[slot_stack] = stack_pointer;
+  return record;
+}
+
+/* A static probe. */
 SEC("uprobe.s")
 int on_place(struct pt_regs* regs) {
   const __u32 at = (__u32)bpf_get_attach_cookie(regs) & (most_recorded_places - 1);
@@ -151,23 +182,39 @@ int on_place(struct pt_regs* regs) {
     count_lost();
     return 0;
   }
-  const __u64 stack_pointer = bpf_stack_pointer(regs);
-  struct function_record* record = begin(s, task, record_place_reached, at, regs);
-  record->stack_pointer = stack_pointer;
-  struct sources_job sources = {at, 0};
-  bpf_loop(place->sources, fill_slot, &sources, 0);
-  s->slot[slot_stack] = stack_pointer;
-  if (place->flags & recorded_is_call) {
-    copy_block(s, stack_pointer, recorded_stack);
-  }
+  begin_entry(s, task, at, place, regs);
   run_plan(s, place->plan.entry_first, place->plan.entry_count);
-  if (submit(s) && (place->flags & recorded_is_call)) {
-    const struct open_call_key key = {(__u32)task->pid, at, stack_pointer};
-    struct open_call call;
-    __builtin_memcpy(call.slot, s->slot, sizeof call.slot);
-    bpf_map_update_elem(&open_calls, &key, &call, BPF_ANY);
-  }
+  submit(s);
   return 0;
+}
+
+/* The kernel has no room for more, or what it would replace is no return address: the place was jumped to. */
+static __always_inline bool is_return_unseen(struct task_struct* task, struct pt_regs* regs) {
+  return BPF_CORE_READ(task, utask, depth) >= most_watched_returns || !bpf_has_return_address(regs);
+}
+
+/* Whether the kernel is to watch the return. */
+static __always_inline bool enter_function(struct task_struct* task, __u32 at, const struct recorded_place* place,
+                                           struct pt_regs* regs) {
+  struct scratch* s = bpf_task_storage_get(&scratches, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+  if (!s) {
+    count_lost();
+    return false;
+  }
+  struct function_record* record = begin_entry(s, task, at, place, regs);
+  copy_block(s, record->stack_pointer, recorded_stack);
+  run_plan(s, place->plan.entry_first, place->plan.entry_count);
+  const bool unseen = is_return_unseen(task, regs);
+  if (unseen) {
+    record->flags |= record_return_unseen | record_held;
+  }
+  if (!submit(s) || unseen) {
+    return false;
+  }
+  const struct open_call_key key = {(__u32)task->pid, at, record->stack_pointer};
+  struct open_call call;
+  __builtin_memcpy(call.slot, s->slot, sizeof call.slot);
+  return bpf_map_update_elem(&open_calls, &key, &call, BPF_ANY) == 0;
 }
 
 static __always_inline void note_errno(struct function_record* record, struct task_struct* task,
@@ -183,20 +230,17 @@ static __always_inline void note_errno(struct function_record* record, struct ta
   __s32 error = 0;
   if (read_memory(&error, sizeof error, address) == 0) {
     record->error = error;
-    record->has_error = 1;
+    record->flags |= record_has_error;
   }
 }
 
-SEC("uprobe.s")
-int on_return(struct pt_regs* regs) {
-  const __u32 at = (__u32)bpf_get_attach_cookie(regs) & (most_recorded_places - 1);
-  const struct recorded_place* place = bpf_map_lookup_elem(&places, &at);
-  struct task_struct* task = bpf_get_current_task_btf();
+static __always_inline void leave_function(struct task_struct* task, __u32 at, const struct recorded_place* place,
+                                           struct pt_regs* regs) {
   const struct open_call_key key = {(__u32)task->pid, at, bpf_entry_stack_pointer(regs)};
   const struct open_call* call = bpf_map_lookup_elem(&open_calls, &key);
   struct scratch* s = own_scratch();
-  if (!place || !call || !s || !(place->flags & recorded_in_use)) {
-    return 0;
+  if (!call || !s) {
+    return;
   }
   __builtin_memcpy(s->slot, call->slot, sizeof call->slot);
   bpf_map_delete_elem(&open_calls, &key);
@@ -209,5 +253,20 @@ int on_return(struct pt_regs* regs) {
   s->slot[slot_result] = bpf_function_result(regs);
   run_plan(s, place->plan.exit_first, place->plan.exit_count);
   submit(s);
+}
+
+/* Runs at the entry of a function, and, unless it has returned 1 there, at the return. */
+SEC("uprobe.s")
+int on_function(struct pt_regs* regs) {
+  const __u32 at = (__u32)bpf_get_attach_cookie(regs) & (most_recorded_places - 1);
+  const struct recorded_place* place = bpf_map_lookup_elem(&places, &at);
+  struct task_struct* task = bpf_get_current_task_btf();
+  if (!place || !(place->flags & recorded_in_use)) {
+    return 1;
+  }
+  if (bpf_instruction_pointer(regs) == place->address) {
+    return enter_function(task, at, place, regs) ? 0 : 1;
+  }
+  leave_function(task, at, place, regs);
   return 0;
 }

@@ -304,6 +304,10 @@ struct signalfd_ctx {
   sigset_t sigmask;
 };
 
+struct uprobe_task {
+  unsigned int depth; /* calls whose returns are watched */
+};
+
 struct task_struct {
   struct thread_info thread_info;
   struct sched_entity se;
@@ -330,6 +334,7 @@ struct task_struct {
   unsigned long nivcsw;
   char comm[16];
   struct thread_struct thread;
+  struct uprobe_task* utask;
 };
 
 struct task_struct___before_5_14 {
