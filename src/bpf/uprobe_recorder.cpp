@@ -224,18 +224,24 @@ void UprobeRecorder::take(const std::function<void(const Hit&)>& handle) {
   ring_->consume(all_of_them, [&](std::span<const std::byte> record) { deliver(record, handle); });
 }
 
-void UprobeRecorder::deliver(std::span<const std::byte> record, const std::function<void(const Hit&)>& handle) const {
+void UprobeRecorder::deliver(std::span<const std::byte> record, const std::function<void(const Hit&)>& handle) {
   const auto front = front_of<function_record>(record);
   if (record.size() < sizeof front || front.head.number >= addresses_.size()) {
     return;
   }
-  const CapturedMemory memory(record.subspan(sizeof front));
+  const auto chunks = record.subspan(sizeof front);
+  const bool is_call = (places_[front.head.number].flags & recorded_is_call) != 0;
   Hit hit;
   hit.tid = static_cast<pid_t>(front.head.tid);
+  hit.is_return = front.head.kind == record_returned;
+  if (is_call && !hit.is_return) {
+    entries_.keep(hit.tid, front.stack_pointer, front.head.number, chunks);
+  }
+  const CapturedMemory memory(
+      chunks, hit.is_return ? entries_.take(hit.tid, front.stack_pointer, front.head.number) : EntryChunks::Bytes());
   hit.time.monotonic = std::chrono::nanoseconds(front.head.time);
   hit.time.realtime = hit.time.monotonic + realtime_offset_;
   hit.address = addresses_[front.head.number];
-  hit.is_return = front.head.kind == record_returned;
   hit.stack_pointer = front.stack_pointer;
   hit.registers = std::as_bytes(std::span(front.registers));
   hit.is_held = (front.flags & record_held) != 0;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bpf/engine.h"
+#include "bpf/entry_chunks.h"
 #include "bpf/function_records.h"
 #include "bpf/kernel_programs.h"
 #include "bpf/record_ring.h"
@@ -44,7 +45,7 @@ class UprobeRecorder final : public trace::FunctionRecorder {
   std::optional<std::uint16_t> operations_at(const std::vector<capture_operation>& operations);
   bool plan(recorded_place& kernel, const Place& place, const capture::FunctionPlan& plan);
   static capture::FunctionPlan plan_of_probe(const Place& place, std::uint32_t string_limit);
-  void deliver(std::span<const std::byte> record, const std::function<void(const Hit&)>& handle) const;
+  void deliver(std::span<const std::byte> record, const std::function<void(const Hit&)>& handle);
 
   KernelPrograms programs_;
   RecordingOptions options_;
@@ -57,6 +58,7 @@ class UprobeRecorder final : public trace::FunctionRecorder {
   std::vector<std::uint32_t> free_places_;
   std::vector<capture_operation> operations_;
   std::map<std::string, std::uint16_t> known_operations_;
+  EntryChunks entries_;
   std::chrono::nanoseconds realtime_offset_{};
 };
 
