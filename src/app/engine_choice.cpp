@@ -57,6 +57,11 @@ std::string why_not_recorded(const cli::Options& options) {
   if (options.format.stack_trace != cli::StackTrace::none || options.format.output == cli::OutputFormat::folded) {
     return "the stacks of function calls are read from stopped threads";
   }
+  const cli::Format& format = options.format;
+  if (!format.fd_details.empty() || !format.pid_details.empty() || !options.filters.paths.empty() ||
+      format.namespaces || format.kvm != cli::Kvm::none || format.secontext.shown || options.extras.rings) {
+    return "what descriptors and ids stand for is looked up while the thread is stopped (-y, -Y, -P and the like)";
+  }
   return {};
 }
 

@@ -432,10 +432,10 @@ void FunctionTracer::report_start(ptrace::Tracee& tracee, const OpenCall& call, 
 // ---------------------------------------------------------------------------------------------- what the kernel
 // records
 
-bool FunctionTracer::collect() {
+void FunctionTracer::collect() {
   Recorder* recorder = counter_.recorder();
   if (recorder == nullptr) {
-    return false;
+    return;
   }
   bool any = false;
   recorder->take([&](const trace::FunctionRecorder::Hit& hit) {
@@ -447,7 +447,6 @@ bool FunctionTracer::collect() {
   pause_ = any ? shortest
                : std::min<std::chrono::nanoseconds>(std::max<std::chrono::nanoseconds>(2 * pause_, shortest), longest);
   due_ = clock_now(CLOCK_MONOTONIC) + pause_;
-  return any;
 }
 
 std::optional<std::chrono::nanoseconds> FunctionTracer::due() const {

@@ -31,7 +31,7 @@ class FunctionTracer final : public ptrace::FunctionHooks {
   FunctionTracer(Options options, ptrace::EventSink& sink);
 
   void refuse(pid_t process) override { refused_.insert(process); }
-  bool collect() override;
+  void collect() override;
   [[nodiscard]] std::optional<std::chrono::nanoseconds> due() const override;
   void begin(ptrace::Tracee& tracee) override;
   void leave_program(ptrace::Tracee& tracee) override;

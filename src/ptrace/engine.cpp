@@ -125,8 +125,9 @@ void PtraceEngine::serve(trace::EventHandler& handler) {
       }
     } else if (std::holds_alternative<Due>(outcome)) {
       threads_.release_due();
-      if (!collect_recorded() && functions_ && functions_->due()) {
-        handler.idle();
+      collect_recorded();
+      if (functions_ && functions_->due()) {
+        handler.idle();  // though threads may never be quiet that do not stop
       }
       ring(handler);
     } else if (std::holds_alternative<Quiet>(outcome)) {
@@ -153,11 +154,13 @@ std::optional<std::chrono::nanoseconds> PtraceEngine::next_alarm(const trace::Ev
   return alarm;
 }
 
-bool PtraceEngine::collect_recorded() {
+void PtraceEngine::collect_recorded() {
   if (recorder_) {
     recorder_->collect();
   }
-  return functions_ && functions_->collect();
+  if (functions_) {
+    functions_->collect();
+  }
 }
 
 void PtraceEngine::ring(trace::EventHandler& handler) {

@@ -72,8 +72,8 @@ class FunctionHooks {
 
   /// This process must have no breakpoints, as some of its threads are not ours.
   virtual void refuse(pid_t process) = 0;
-  /// Reports what was recorded in the kernel until now. False if that was nothing.
-  virtual bool collect() = 0;
+  /// Reports what was recorded in the kernel until now.
+  virtual void collect() = 0;
   /// When to collect at the latest, by CLOCK_MONOTONIC; empty if nothing is recorded.
   [[nodiscard]] virtual std::optional<std::chrono::nanoseconds> due() const = 0;
   /// A thread is to be traced whose functions are not traced yet: sets the breakpoints that its process lacks.

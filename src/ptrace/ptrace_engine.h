@@ -31,8 +31,7 @@ class PtraceEngine final : public trace::Engine, private EventSink, private Reco
   void ring(trace::EventHandler& handler);
   /// When the handler or a recorder wants to be asked.
   [[nodiscard]] std::optional<std::chrono::nanoseconds> next_alarm(const trace::EventHandler& handler) const;
-  /// False: nothing was recorded.
-  bool collect_recorded();
+  void collect_recorded();
   /// See EngineOptions::signal_program.
   void pass_on(int signal);
   /// Starts to detach from all tracees, or ends tracing at once where they are to be killed.

@@ -1,0 +1,161 @@
+#!/usr/bin/python3
+"""Calls of functions and static probes that the kernel records (--engine=bpf): the text is the same as with breakpoints, whatever
+the program is, and none is missing.
+
+    check_recorded.py TRACER SOURCES [CASE...]     runs all cases, or those whose names begin so
+"""
+
+import ctypes
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+
+from bench import IS_X86, NARROW, TIMEOUT, run_in_folder, without_addresses
+from cases import expect
+from check_functions import VARIANTS
+
+
+def why_not(bench):
+    """Why the kernel cannot record calls here; empty: it can."""
+    tried = subprocess.run([bench.tracer, '--engine=bpf', '-d', '-e', 'trace=none', '-e', 'symbol=nothing', 'true'], capture_output=True,
+                           text=True, timeout=TIMEOUT)
+    return '' if 'uprobes record their calls' in tried.stderr else tried.stderr.strip() or 'no uprobes'
+
+
+def plain(lines):
+    """Without what differs from run to run: addresses, ids, and the blanks before a result."""
+    lines = [re.sub(r'si_pid=\d+', 'si_pid=PID', re.sub(r' += ', ' = ', line)) for line in without_addresses(lines)]
+    return [line for line in lines if 'SIGCHLD' not in line]
+
+
+def same(bench, options, program, arguments=()):
+    """Returns the lines, which are those of both engines."""
+    options = ['-q', '-e', 'trace=none', *options]
+    wanted, status = bench.trace(['--engine=ptrace', *options], program, arguments)
+    found, other_status = bench.trace(['--engine=bpf', *options], program, arguments)
+    wanted, found = plain(wanted), plain(found)
+    different = next((pair for pair in zip(wanted, found) if pair[0] != pair[1]), (wanted[len(found):][:1], found[len(wanted):][:1]))
+    expect(found == wanted, f'{program.name}: by breakpoints, and by uprobes: ' + '\n'.join(map(str, different)))
+    expect(other_status == status, f'{program.name} ends with {status}, and with {other_status}')
+    expect(len(found) > 1, f'{program.name}: nothing but {found}')
+    return found
+
+
+def static_probes(bench):
+    for flags in [['-O0'], ['-O2', '-no-pie']] + NARROW:
+        include = ['-O1', '-I/usr/include/x86_64-linux-gnu'] if flags in NARROW else []
+        same(bench, ['-e', 'usdt=*:*'], bench.build('probes.c', ['gcc', *flags, *include], 'probes'))
+    odd = bench.build('odd_probes.c', ['gcc'])
+    if odd is not None:
+        same(bench, ['-e', 'usdt=*:*'], odd)
+    counted, _ = bench.trace(['--engine=bpf', '-c', '-e', 'trace=none', '-e', 'usdt=demo:*'],
+                             bench.build('probes.c', ['gcc'], 'probes'))
+    expect(re.search(r' 3 +usdt:demo:loop', '\n'.join(counted)), 'counted: ' + '\n'.join(counted))
+
+
+def calls(bench):
+    for name in ('lazy', 'now', 'no_pie', 'ibt_now', 'no_plt', 'stripped', 'm32_lazy', 'clang', 'musl'):
+        program = bench.build('calls.c', VARIANTS[name], name) if name in VARIANTS else None
+        if program is not None:
+            for options in (['-e', 'library=*@MAIN'], ['-e', 'library=*'], ['-e', 'symbol=*@MAIN', '-e', 'library=atoi']):
+                same(bench, options, program)
+
+
+def prototypes(bench):
+    bench.build('described.c', ['gcc', '-g', '-shared', '-fPIC'], 'libdescribed.so')
+    program = bench.build('describing.c', ['gcc', '-g', f'-L{bench.folder}', f'-Wl,-rpath,{bench.folder}', '-Wl,--no-as-needed',
+                                           '-l:libdescribed.so'], 'describing')
+    lines = same(bench, ['-e', 'symbol=*@libdescribed.so'], program)
+    expect(any('"wide"' in line and '"hello"' in line for line in lines), 'no texts: ' + '\n'.join(lines))
+
+
+def jumps(bench):
+    """Calls that do not return, return twice, return on other stacks or from deeper than the kernel follows."""
+    programs = [('jumps.c', ['gcc'], ()), ('nested.c', ['gcc'], ()), ('coroutines.c', ['gcc'], ()),
+                ('classes.cpp', ['g++'], ('deep', 'deep')), ('children.c', ['gcc'], ())]
+    for source, compiler, arguments in programs + ([('pieces.c', ['gcc'], ())] if IS_X86 else []):
+        program = bench.build(source, compiler)
+        if program is not None:
+            same(bench, ['-e', 'symbol=*@MAIN-main@MAIN'], program, arguments)
+
+
+def recursion(bench):
+    source = bench.folder / 'recursion.c'
+    source.write_text('int down(int n) { if (n == 0) return 0; return down(n - 1) + 1; }\n'
+                      'int main(void) { return down(300) == 300 && down(10) == 10 ? 5 : 1; }\n')
+    lines = same(bench, ['-e', 'symbol=down@MAIN'], bench.build(source, ['gcc']))
+    expect(not any('unwound' in line for line in lines), 'not all have returned')
+
+
+def of_threads(bench, options):
+    threads, each = 8, 2000
+    program = bench.build('threads.c', ['gcc'])
+    lines, status = bench.trace(['--engine=bpf', '-q', '-f', *options, '-e', 'trace=none', '-e', 'symbol=abs@libc.so*'], program,
+                                [str(threads), str(each)])
+    started = [line for line in lines if re.search(r' abs@', line) and 'resumed' not in line]
+    returned = [line for line in lines if re.search(r'abs@.* = \d+$', line)]
+    expect(len(started) == threads * each, f'{len(started)} have started')
+    expect(len(returned) == threads * each, f'{len(returned)} have returned')
+    expect(status == 7, f'status {status}')
+
+
+def threads(bench):
+    of_threads(bench, [])
+
+
+def crowded_buffer(bench):
+    """A thread waits where there is no room for what it does."""
+    of_threads(bench, ['--bpf-buffer=64K'])
+
+
+def attached(bench):
+    source = bench.folder / 'ticking.c'
+    source.write_text('#include <stdio.h>\n#include <unistd.h>\n'
+                      'int tick(int n, const char* what) { return what[0] + n; }\n'
+                      'int main(void) { puts("runs"); fflush(stdout); for (int i = 0;; ++i) { tick(i, "abc"); usleep(1000); } }\n')
+    program = bench.build(source, ['gcc', '-g'])
+    running = subprocess.Popen([str(program)], stdout=subprocess.PIPE, text=True)
+    tracer = None
+    try:
+        running.stdout.readline()
+        tracer = subprocess.Popen([bench.tracer, '--engine=bpf', '-e', 'trace=none', '-e', 'symbol=tick@ticking', '-p', str(running.pid)],
+                                  stderr=subprocess.PIPE, text=True)
+        seen = []
+        while len(seen) < 5:
+            line = tracer.stderr.readline()
+            expect(line, 'the tracer has ended')
+            if line.startswith('tick@'):
+                seen += re.findall(r'^tick@ticking\((\d+), "abc"\) += (\d+)$', line) or [line]
+        tracer.send_signal(signal.SIGINT)
+        tracer.stderr.read()
+        first = int(seen[0][0])
+        state = re.search(r'State:\s+(\S)', pathlib.Path(f'/proc/{running.pid}/status').read_text(encoding='utf-8')).group(1)
+    finally:
+        for process in (tracer, running):
+            if process is not None:
+                process.kill()
+                process.wait()
+    expect(seen == [(str(first + i), str(first + i + ord('a'))) for i in range(5)], f'seen: {seen}')
+    expect(state in 'SR', f'the process is left in state {state}')
+
+
+def refused(bench):
+    for option in ('-k', '-y'):
+        done = subprocess.run([bench.tracer, '--engine=bpf', option, '-e', 'symbol=puts', 'true'], capture_output=True, text=True,
+                              timeout=TIMEOUT)
+        expect(done.returncode == 1 and done.stderr.count('\n') == 1 and '--engine=bpf: ' in done.stderr, f'{option}: {done.stderr}')
+
+
+CASES = {case.__name__: case for case in (static_probes, calls, prototypes, jumps, recursion, threads, crowded_buffer, attached, refused)}
+
+
+def unless_impossible(case):
+    return lambda bench: why_not(bench) or case(bench)
+
+
+if __name__ == '__main__':
+    ADDR_NO_RANDOMIZE = 0x40000
+    ctypes.CDLL(None).personality(ADDR_NO_RANDOMIZE)  # some addresses show as decimal numbers
+    sys.exit(run_in_folder({name: unless_impossible(case) for name, case in CASES.items()}))
