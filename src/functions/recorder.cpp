@@ -20,12 +20,12 @@ using Place = trace::FunctionRecorder::Place;
 /// The kernel records a return by putting an address of its own in the place of the return address. That harms where
 /// this is read by others than the return: what goes on from there a second time, walks the stack, or moves it.
 bool is_harmed_by_return_probe(std::string_view name) {
-  constexpr std::array<std::string_view, 14> names = {
-      "setjmp",      "_setjmp",     "sigsetjmp", "__sigsetjmp", "__sigsetjmp1", "getcontext", "setcontext",
-      "makecontext", "swapcontext", "fork",      "vfork",       "clone",        "_start",     "__restore_rt"};
-  // Parts of functions are jumped to, and no return address is on top of the stack there.
-  return std::find(names.begin(), names.end(), name) != names.end() || name.starts_with("_dl_runtime_") ||
-         name.find(".cold") != std::string_view::npos;
+  constexpr std::array<std::string_view, 13> names = {
+      "setjmp",    "sigsetjmp", "sigsetjmp1", "getcontext", "setcontext", "makecontext", "swapcontext",
+      "libc_fork", "fork",      "Fork",       "vfork",      "clone",      "clone3"};
+  // Names of the C library's that differ in front are those of one function.
+  const std::string_view bare = name.substr(std::min(name.find_first_not_of('_'), name.size()));
+  return std::find(names.begin(), names.end(), bare) != names.end() || name.starts_with("_dl_runtime_");
 }
 
 /// Whether a module of the process walks stacks to unwind them, or switches between them.

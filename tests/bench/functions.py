@@ -31,6 +31,8 @@ DEMANDS = [
     ('every call to a file', 'ltrace', LIBRARY, 0.65),
     ('-c by breakpoints', 'ltrace -c', LIBRARY, 0.4),
     ('-c by breakpoints, with times', 'ltrace -c', LIBRARY, 0.4),
+    ('every call by uprobes', 'every entry to a file', OWN, 0.6),
+    ('every call by uprobes', 'bpftrace, every call', OWN_CPU, 1.5),
     ('-c by uprobes', 'bpftrace', OWN_CPU, 1),
     ('-c by uprobes', 'bpftrace', LIBRARY_CPU, 1),
 ]
@@ -57,6 +59,15 @@ def tools(ours, program, library, out, find):
     if ltrace := find('ltrace'):
         found['ltrace'] = ([ltrace, '-o', out, program], True)
         found['ltrace -c'] = ([ltrace, '-c', '-o', out, program], True)
+    entries = ['-q', '-o', out, '-e', 'trace=none', '-e', 'symbol=own+theirs']
+    recorded = [ours, '--engine=bpf', *entries]
+    if subprocess.run([*recorded, program, '10'], capture_output=True, timeout=TIMEOUT).returncode == 0:
+        found['every entry to a file'] = ([ours, *entries, program], True)
+        found['every call by uprobes'] = ([*recorded, program], True)
+        if bpftrace := find('bpftrace'):
+            shown = ' '.join(f'uprobe:{file}:{name} {{ printf("{name}(%d)", arg0); }} uretprobe:{file}:{name} {{ printf(" = %d\\n", retval); }}'
+                             for file, name in ((program, 'own'), (library, 'theirs')))
+            found['bpftrace, every call'] = ([bpftrace, '-o', out, '-e', shown, '-c', program], True)
     by_uprobes = [ours, '--engine=bpf', '-c', '-o', out, '-e', 'trace=none', '-e', 'symbol=own+theirs']
     if subprocess.run([*by_uprobes, 'true'], capture_output=True, timeout=TIMEOUT).returncode == 0:
         found['-c by uprobes'] = ([*by_uprobes, program], False)
