@@ -36,7 +36,20 @@ void ValueDecoder::begin(const Type& type, Context& context) const {
   }
 }
 
-bool ValueDecoder::value(const Type& type, const Place& place, Context context) {
+bool ValueDecoder::value(const Type& type, const Place& place, const Context& around) {
+  // Most values are numbers, and need no context of their own, which takes long to copy where it was just written.
+  if (type.kind == TypeKind::scalar && !around.is_in_place() && around.depth < max_depth && session_.spend()) {
+    const auto bits = session_.load(type, place);
+    if (bits) {
+      numbers_.emit_scalar(type, *bits);
+    }
+    return bits.has_value();
+  }
+  Context context = around;
+  return value_within(type, place, context);
+}
+
+bool ValueDecoder::value_within(const Type& type, const Place& place, Context& context) {
   if (!session_.spend() || context.depth >= max_depth) {
     out_.symbol("...");
     return true;
@@ -114,7 +127,8 @@ bool ValueDecoder::has_no_records(const Type& type, const Context& context) cons
   return bytes && step && *bytes < static_cast<std::uint64_t>(*step);
 }
 
-bool ValueDecoder::target(const Type& pointer, RemoteAddr address, Context context) {
+bool ValueDecoder::target(const Type& pointer, RemoteAddr address, const Context& around) {
+  Context context = around;
   const Type& type = tables_.types[pointer.target];
   const bool is_followed = type.kind == TypeKind::structure && tables_.structs[type.index].is_followed;
   if (!state_.depth.dereference && !is_followed && !is_text(type, context)) {
@@ -142,7 +156,7 @@ bool ValueDecoder::target(const Type& pointer, RemoteAddr address, Context conte
     context.remaining = static_cast<std::uint64_t>(*size);
   }
   if (type.kind != TypeKind::scalar && type.kind != TypeKind::pointer) {
-    return value(type, Place::remote(address), context);
+    return value_within(type, Place::remote(address), context);
   }
   const auto bits = session_.load(type, Place::remote(address));
   if (!bits) {

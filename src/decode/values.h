@@ -28,11 +28,11 @@ class ValueDecoder {
   ValueDecoder(const ValueDecoder&) = delete;
   ValueDecoder& operator=(const ValueDecoder&) = delete;
 
-  bool value(const spec::Type& type, const Place& place, Context context);
+  bool value(const spec::Type& type, const Place& place, const Context& around);
   /// A pointer and what it leads to.
   bool follow(const spec::Type& pointer, const Place& place, const Context& context);
   /// What a pointer leads to.
-  bool target(const spec::Type& pointer, RemoteAddr address, Context context);
+  bool target(const spec::Type& pointer, RemoteAddr address, const Context& around);
   [[nodiscard]] bool has_no_records(const spec::Type& type, const Context& context) const;
 
   [[nodiscard]] Session& session() const { return session_; }
@@ -45,6 +45,8 @@ class ValueDecoder {
 
  private:
   void begin(const spec::Type& type, Context& context) const;
+  /// The same as value(), which may change the context.
+  bool value_within(const spec::Type& type, const Place& place, Context& context);
   [[nodiscard]] bool counts_nothing(const spec::Type& type) const;
   bool choice(const spec::Type& type, const Place& place, const Context& context);
   bool custom(const spec::Type& type, const Place& place, const Context& context);

@@ -32,7 +32,7 @@ void ThreadRing::give_up() {
   position_ = end_;
 }
 
-std::optional<std::uint64_t> ThreadRing::next() {
+bool ThreadRing::next() {
   while (position_ < end_) {
     const std::size_t room = std::min(end_ - position_, ring_size - position_ % ring_size);
     if (room >= sizeof head_) {
@@ -46,15 +46,15 @@ std::optional<std::uint64_t> ThreadRing::next() {
         (!is_call && head_.kind != record_filler) || (head_.kind == record_enter) == open_) {
       if (head_.kind != record_filler || size_ == 0 || size_ > room) {
         give_up();
-        return std::nullopt;
+        return false;
       }
     }
     if (is_call) {
-      return head_.ticks;
+      return true;
     }
     position_ += size_;
   }
-  return std::nullopt;
+  return false;
 }
 
 void ThreadRing::report(TickClock& clock, ptrace::RecordedCalls& calls) {
@@ -131,7 +131,7 @@ std::uint64_t report_all(std::vector<ThreadRing*>& rings, TickClock& clock, ptra
     std::uint64_t earliest = ~std::uint64_t{0};
     std::uint64_t second = ~std::uint64_t{0};
     for (auto ring = ready.begin(); ring != ready.end(); ++ring) {
-      const std::uint64_t ticks = (*ring)->next().value_or(0);
+      const std::uint64_t ticks = (*ring)->ticks();
       if (ticks < earliest) {
         second = earliest;
         earliest = ticks;
@@ -140,12 +140,12 @@ std::uint64_t report_all(std::vector<ThreadRing*>& rings, TickClock& clock, ptra
         second = std::min(second, ticks);
       }
     }
-    std::optional<std::uint64_t> ticks = earliest;
-    while (ticks && *ticks <= second) {
+    bool found = true;
+    while (found && (*first)->ticks() <= second) {
       (*first)->report(clock, calls);
-      ticks = (*first)->next();
+      found = (*first)->next();
     }
-    if (!ticks) {
+    if (!found) {
       ready.erase(first);
     }
   }

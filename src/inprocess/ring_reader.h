@@ -4,7 +4,6 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "inprocess/layout.h"
@@ -27,8 +26,10 @@ class ThreadRing {
 
   /// Looks how far the thread has come.
   void look();
-  /// When the next record was made, in ticks; empty: there is none up to there.
-  [[nodiscard]] std::optional<std::uint64_t> next();
+  /// Finds the next record; false: there is none up to there.
+  [[nodiscard]] bool next();
+  /// When the record was made that next() has found.
+  [[nodiscard]] std::uint64_t ticks() const { return head_.ticks; }
   /// Reports the record that next() has found.
   void report(TickClock& clock, ptrace::RecordedCalls& calls);
   /// Gives the room of what was reported back to the thread.

@@ -184,7 +184,7 @@ static void descriptors(void) {
 }
 
 /// Stacks that are larger than what anybody copies, too.
-static long deep(long depth) {
+__attribute__((noinline)) static long deep(long depth) {
   volatile char room[1000];
   room[0] = 0;
   if (depth > 0) {

@@ -64,6 +64,7 @@ def canonical(lines):
         line = re.sub(r'\b(getpid|getppid|gettid|set_tid_address|vfork|fork|clone|wait4)\((.*)\)(\s+)= \d+', r'\1(\2)\3= PID', line)
         line = re.sub(r'\b\d{3,7}\b', 'NUMBER', line)
         line = re.sub(r'(tv_n?sec|tv_usec|st_[amc]time_nsec|ru_\w+|freeram|loads)=[^,}]*', r'\1=TIME', line)
+        line = re.sub(r':\[\d+', ':[INODE', line)
         line = re.sub(r'eventfd-id=\d+', 'eventfd-id=ID', line)
         line = re.sub(r'(getrandom\()"[^"]*"', r'\1RANDOM', line)
         if 'fstatfs(' not in line and not re.search(r'read\(\d+, "[0-9a-f]{8,}-', line):  # free blocks; /proc/self/maps
@@ -179,7 +180,7 @@ def check_stacks(runs, calls, failures):
     trace = runs.directory / 'trace'
     live, _ = runs.traced('inprocess', ['-f', '-k', f'--record={trace}'], [calls, 'deep', '20'])
     run([runs.tracer, '-f', '-k', f'--replay={trace}', '-o', runs.directory / 'again'])
-    if (runs.directory / 'again').read_text().splitlines() != live or not any('deep' in line for line in live):
+    if (runs.directory / 'again').read_text().splitlines() != live or not any('(deep' in line for line in live):
         failures.append('-k in a recording: the replay differs')
     # A signal that comes while a call is made finds the stack of the call, not ours.
     lines, _ = runs.traced('inprocess', ['-f', '-k', '-e', 'trace=read,getppid'], [calls, 'interrupt', '100'])
