@@ -59,7 +59,8 @@ inline std::size_t read_current_directory(std::byte* into, std::size_t room) {
 class LinkPath {
  public:
   explicit LinkPath(std::uint32_t descriptor) {
-    append("/proc/thread-self/fd/");
+    using namespace std::string_view_literals;
+    append("/proc/thread-self/fd/"sv);
     append_number(descriptor);
   }
   [[nodiscard]] const char* text() const { return text_; }

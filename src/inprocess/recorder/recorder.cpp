@@ -165,6 +165,17 @@ memset:
   rep stosb
   mov %r9, %rax
   ret
+  .globl memcmp
+memcmp:
+  mov %rdx, %rcx
+  xor %eax, %eax
+  repe cmpsb
+  je 1f
+  movzbl -1(%rdi), %eax
+  movzbl -1(%rsi), %ecx
+  sub %ecx, %eax
+1:
+  ret
   .popsection
 )");
 
@@ -351,7 +362,8 @@ class Output final : public capture::Recorder {
   [[nodiscard]] std::byte* at() const { return ring_ + end_ % ring_size; }
 
   void name_descriptor(std::int32_t descriptor) {
-    constexpr std::string_view mark = " (deleted)";
+    using namespace std::string_view_literals;
+    constexpr std::string_view mark = " (deleted)"sv;
     std::byte* const text = at() + sizeof(Chunk);
     const auto fd = static_cast<std::uint32_t>(descriptor);
     std::size_t size = 0;
@@ -389,8 +401,9 @@ class Output final : public capture::Recorder {
   }
 
   static bool has_details(std::string_view link) {
-    return link.starts_with("socket:[") || link == "anon_inode:[pidfd]" || link == "anon_inode:[eventfd]" ||
-           link == "anon_inode:[signalfd]";
+    using namespace std::string_view_literals;  // there is no strlen()
+    return link.starts_with("socket:["sv) || link == "anon_inode:[pidfd]"sv || link == "anon_inode:[eventfd]"sv ||
+           link == "anon_inode:[signalfd]"sv;
   }
 
   static std::uint32_t socket_option(std::uint32_t descriptor, std::uint64_t option) {
