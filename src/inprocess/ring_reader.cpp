@@ -34,7 +34,8 @@ void ThreadRing::give_up() {
 
 bool ThreadRing::next() {
   while (position_ < end_) {
-    const std::size_t room = std::min(end_ - position_, ring_size - position_ % ring_size);
+    const std::size_t room =
+        std::min({end_ - position_, ring_size - position_ % ring_size, std::uint64_t{largest_record}});
     if (room >= sizeof head_) {
       std::memcpy(&head_, at(position_), sizeof head_);
     } else {
