@@ -179,7 +179,7 @@ constexpr Saying sayings[] = {
      "the directory {} is there already, and it is not empty", "name another one, or use what is in it",
      "folder-not-empty"},
     {"codec can't decode byte", "is no text in the encoding that the program expects",
-     "convert it (iconv -t UTF-8), or tell the program its encoding", "wrong-encoding", About::file},
+     "convert it (iconv -t UTF-8), or name its encoding to the program", "wrong-encoding", About::file},
     {"subprocess.TimeoutExpired: Command '{}' timed out after",
      "the command {} did not end in the time that it was given",
      "see what it does (tracer --explain-after=5s COMMAND), or give it more time", "child-too-slow"},
