@@ -203,8 +203,14 @@ std::string report_text(const Explanation& explanation, bool colours, bool verbo
   if (!explanation.verdict.empty()) {
     text.line("verdict", explanation.verdict, red);
   }
-  for (const std::string& thread : explanation.waiting) {
-    text.line("waits", thread);
+  constexpr std::size_t max_waits = 6;
+  const std::size_t shown = verbose || explanation.waiting.size() <= max_waits ? explanation.waiting.size() : max_waits;
+  for (std::size_t i = 0; i < shown; ++i) {
+    text.line("waits", explanation.waiting[i]);
+  }
+  if (shown < explanation.waiting.size()) {
+    text.line("more", fmt::format("--explain=verbose shows {} more that wait", explanation.waiting.size() - shown),
+              dim);
   }
   // What it wrote to the terminal stands right above; what a recorded run wrote does not.
   if (!explanation.last_words.empty() && (verbose || !explanation.not_looked_at.empty())) {

@@ -356,6 +356,26 @@ def many_processes(place):
     sooner_or_later(look)
 
 
+def many_names(place):
+    """A report is short: what waits beyond six lines is for --explain=verbose."""
+    code = ('import os, signal, threading\nfor i in range(20):\n  r, w = os.pipe()\n  threading.Thread(target=os.read, args=(r, 1)).start()\n'
+            'signal.pause()')
+
+    def look(limit):
+        tracer = subprocess.Popen([place.tracer, '--explain', f'--explain-after={limit}s', *place.engine, '/usr/bin/python3', '-c', code],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
+        place.at_end(lambda: (stop_group(tracer.pid), tracer.wait()))
+        watch = threading.Timer(TIME_LIMIT, lambda: stop_group(tracer.pid))
+        watch.start()
+        lines = []
+        while not lines or 'more that wait' not in lines[-1]:
+            lines.append(tracer.stderr.readline().decode())
+            assert lines[-1], lines
+        watch.cancel()
+        assert len(lines) <= 10 and '--explain=verbose shows 15 more' in lines[-1], lines
+    sooner_or_later(look)
+
+
 def waits_by_signal(place):
     """dash waits for its child with sigsuspend(2)."""
     sooner_or_later(lambda limit: check(explained(place, ['/bin/sh', '-c', 'sleep 20 & wait'], limit), place,
@@ -371,7 +391,7 @@ def goes_to_the_background(place):
 
 
 TESTS += [ends_before_the_limit, goes_on_after_the_limit, interrupted, busy, in_the_background, retries,
-          tries_to_connect, tries_with_children, wakes_up_often, failed_long_ago, pipes_in_a_circle, many_processes, waits_by_signal,
+          tries_to_connect, tries_with_children, wakes_up_often, failed_long_ago, pipes_in_a_circle, many_processes, many_names, waits_by_signal,
           goes_to_the_background]
 
 if __name__ == '__main__':
