@@ -33,6 +33,24 @@ trace::WantedCalls wanted_calls(const filter::SyscallSet& shown, bool stacks, co
   return wanted;
 }
 
+/// Of fcntl(2), an explanation needs locks, copies of descriptors that programs write to, and sizes of pipes. Whoever
+/// walks a directory tree makes many other calls of it.
+trace::WantedCommands commands_to_explain(const spec::Tables& tables) {
+  constexpr std::uint32_t set_lock_64 = 13;  // F_SETLK64 and F_SETLKW64 of 32-bit programs
+  constexpr std::uint32_t set_lock_and_wait_64 = 14;
+  trace::WantedCommands wanted;
+  wanted.commands = {F_DUPFD,     F_SETLK,      F_SETLKW,    set_lock_64, set_lock_and_wait_64,
+                     F_OFD_SETLK, F_OFD_SETLKW, F_SETPIPE_SZ};
+  for (std::size_t i = 0; i < abi_count; ++i) {
+    for (std::size_t number = 0; number < trace::max_filtered_number; ++number) {
+      const spec::Call* call = tables.find(static_cast<Abi>(i), number);
+      const std::string_view name = call == nullptr ? std::string_view() : tables.text(call->name);
+      wanted.calls[i][number] = name == "fcntl" || name == "fcntl64";
+    }
+  }
+  return wanted;
+}
+
 /// Returns EngineOptions::no_filter_because.
 std::string why_no_filter(const cli::Options& options) {
   if (!options.extras.libraries.empty() || !options.extras.symbols.empty() || !options.extras.probes.empty() ||
@@ -194,6 +212,9 @@ Result<process::EngineOptions> engine_options(const cli::Options& options, const
   if (!options.filters.trace.full()) {
     const bool stacks = options.format.stack_trace != cli::StackTrace::none && !options.only_counts();
     result.wanted = wanted_calls(options.filters.trace, stacks, tables);
+  }
+  if (options.extras.explain && options.output.to == cli::Output::To::standard_error) {
+    result.wanted_commands = commands_to_explain(tables);
   }
   result.no_filter_because = why_no_filter(options);
   filter::SyscallSet only_unknown;

@@ -50,7 +50,7 @@ Status Attacher::choose_filter() {
   if (recorder_ != nullptr) {
     trace::WantedCalls all;
     std::for_each(all.begin(), all.end(), [](auto& calls) { calls.set(); });
-    filter_ = make_seccomp_filter(options_.wanted.value_or(all), recorder_->exemption());
+    filter_ = make_seccomp_filter(options_.wanted.value_or(all), options_.wanted_commands, recorder_->exemption());
     return filter_.empty() ? Status(Error{ENOSYS, "the kernel has no seccomp filters"}) : Status(Done{});
   }
   std::string reason = options_.wanted ? options_.no_filter_because : "every call is wanted";
@@ -58,7 +58,7 @@ Status Attacher::choose_filter() {
     // The options that a filter asks for are not for them.
     reason = "processes are attached to, which outlive the tracer";
   } else if (reason.empty()) {
-    filter_ = make_seccomp_filter(*options_.wanted);
+    filter_ = make_seccomp_filter(*options_.wanted, options_.wanted_commands);
     reason = "it would spare no stop, or the kernel has none";
   }
   if (options_.debug) {

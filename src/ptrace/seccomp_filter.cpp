@@ -7,13 +7,14 @@
 #include <unistd.h>
 
 #include <cstddef>
+#include <span>
 
 #include "arch/syscall_abi.h"
 
 namespace tracer::ptrace {
 namespace {
 
-enum class Action : std::uint8_t { allow, trace, trace_set_seccomp, trace_untraced };
+enum class Action : std::uint8_t { allow, trace, trace_set_seccomp, trace_untraced, trace_commands };
 
 /// Calls from `first` on, up to the next range.
 struct Range {
@@ -25,6 +26,8 @@ struct Range {
 
 class ProgramWriter {
  public:
+  explicit ProgramWriter(std::span<const std::uint32_t> commands) : commands_(commands) {}
+
   void load(std::size_t offset) { put(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offset)); }
   void mask(std::uint32_t bits) { put(BPF_ALU | BPF_AND | BPF_K, bits); }
 
@@ -48,6 +51,12 @@ class ProgramWriter {
       load(offsetof(seccomp_data, args[0]));
       when(BPF_JSET, CLONE_UNTRACED, [this] { finish(Action::trace); });
       action = Action::allow;
+    } else if (action == Action::trace_commands) {
+      load(offsetof(seccomp_data, args[1]));
+      for (const std::uint32_t command : commands_) {
+        when(BPF_JEQ, command, [this] { finish(Action::trace); });
+      }
+      action = Action::allow;
     }
     put(BPF_RET | BPF_K, action == Action::trace ? SECCOMP_RET_TRACE | our_filter_data : SECCOMP_RET_ALLOW);
   }
@@ -70,10 +79,13 @@ class ProgramWriter {
     code_.push_back({code, if_true, if_false, k});
   }
 
+  std::span<const std::uint32_t> commands_;
   std::vector<sock_filter> code_;
 };
 
-std::vector<Range> ranges_of(const std::bitset<trace::max_filtered_number>& wanted, const arch::FilterArch& arch) {
+using Numbers = std::bitset<trace::max_filtered_number>;
+
+std::vector<Range> ranges_of(const Numbers& wanted, const Numbers& by_command, const arch::FilterArch& arch) {
   std::vector<Range> ranges;
   const auto add = [&](std::size_t first, Action action) {
     if (ranges.empty() || ranges.back().action != action) {
@@ -81,7 +93,9 @@ std::vector<Range> ranges_of(const std::bitset<trace::max_filtered_number>& want
     }
   };
   for (std::size_t number = 0; number < wanted.size(); ++number) {
-    if (wanted[number] || number == arch.seccomp_number || number == arch.clone3_number) {
+    if (wanted[number] && by_command[number]) {
+      add(number, Action::trace_commands);
+    } else if (wanted[number] || number == arch.seccomp_number || number == arch.clone3_number) {
       add(number, Action::trace);  // the flags of clone3 are in memory, which a filter does not see
     } else if (number == arch.clone_number) {
       add(number, Action::trace_untraced);
@@ -127,10 +141,10 @@ bool kernel_has_filters() {
 
 }  // namespace
 
-std::vector<sock_filter> make_seccomp_filter(const trace::WantedCalls& wanted,
+std::vector<sock_filter> make_seccomp_filter(const trace::WantedCalls& wanted, const trace::WantedCommands& commands,
                                              const std::optional<Exemption>& exemption) {
   bool useful = exemption.has_value();
-  ProgramWriter program;
+  ProgramWriter program(commands.commands);
   if (exemption) {
     exempt(program, *exemption);
   }
@@ -142,10 +156,10 @@ std::vector<sock_filter> make_seccomp_filter(const trace::WantedCalls& wanted,
       if (arch.other_bit != 0) {
         program.when(BPF_JSET, arch.other_bit, [&] {
           program.mask(~arch.other_bit);
-          program.choose(ranges_of(wanted[index_of(arch.other)], arch));
+          program.choose(ranges_of(wanted[index_of(arch.other)], commands.calls[index_of(arch.other)], arch));
         });
       }
-      program.choose(ranges_of(wanted[index_of(arch.abi)], arch));
+      program.choose(ranges_of(wanted[index_of(arch.abi)], commands.calls[index_of(arch.abi)], arch));
     });
   }
   program.finish(Action::trace);

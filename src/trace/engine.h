@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "base/result.h"
 #include "trace/call_totals.h"
@@ -55,6 +56,12 @@ class EventHandler {
 /// The call numbers that an engine has to report, one set for each ABI. Numbers past the end are always wanted.
 inline constexpr std::size_t max_filtered_number = 1024;
 using WantedCalls = std::array<std::bitset<max_filtered_number>, abi_count>;
+
+/// Calls that are wanted only with some values of their second argument, which says what they do: fcntl(2).
+struct WantedCommands {
+  WantedCalls calls;
+  std::vector<std::uint32_t> commands;
+};
 
 /// How a run ended, for the exit status of the tracer.
 struct RunEnd {
