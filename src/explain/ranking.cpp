@@ -36,6 +36,21 @@ bool is_given(const Process& process, const std::string& path) {
   });
 }
 
+/// Returns the number of ENOENT and the like; 0 if there is none of that name.
+int error_number(std::string_view name) {
+  constexpr int last_error = 133;
+  for (int number = 1; number <= last_error; ++number) {
+    if (format::error_name(number) == name) {
+      return number;
+    }
+  }
+  return 0;
+}
+
+// How programs write the number of an error.
+constexpr std::array<std::string_view, 6> error_marks = {
+    "errno=", "errno ", "errno: ", "Errno ", "error code ", "errno = "};
+
 /// True if the text speaks of another process that has what the program wants.
 bool reports_another(const std::string& text) {
   constexpr std::array<std::string_view, 6> words = {"lock", "Lock", "already", "running", "in use", "busy"};
@@ -45,13 +60,18 @@ bool reports_another(const std::string& text) {
 }  // namespace
 
 std::string error_text_of(std::string_view name) {
-  constexpr int last_error = 133;
-  for (int number = 1; number <= last_error; ++number) {
-    if (format::error_name(number) == name) {
-      return std::string(format::error_text(number));
-    }
+  const int number = error_number(name);
+  return number == 0 ? std::string() : std::string(format::error_text(number));
+}
+
+bool says_error(std::string_view name, const std::string& words) {
+  if (contains(words, error_text_of(name)) || is_named(name, words)) {
+    return true;
   }
-  return {};
+  const int number = error_number(name);
+  return number > 0 && std::any_of(error_marks.begin(), error_marks.end(), [&](std::string_view mark) {
+           return is_named(std::string(mark) + std::to_string(number), words);
+         });
 }
 
 Ranking::Ranking(const Process& process) : process_(process) {
@@ -118,14 +138,13 @@ bool Ranking::is_lookup_without_words(const Step& step) const {
   if ((is_lock && reports_another(after.words)) || (is_request && contains(after.words, "limit"))) {
     return false;
   }
-  const bool says_error =
-      contains(after.words, error_text_of(step.call.error)) || is_named(step.call.error, after.words);
+  const bool is_error_said = says_error(step.call.error, after.words);
   const bool says_name = is_mentioned(step.path, after.words) || is_mentioned(step.new_path, after.words);
   if (is_lookup && !says_name && names_another(step, after.words)) {
     return true;
   }
-  if (says_name || (says_error && is_last_before_message(step))) {
-    return !says_error && !after.is_cut && !reports_inability(after.words);
+  if (says_name || (is_error_said && is_last_before_message(step))) {
+    return !is_error_said && !after.is_cut && !reports_inability(after.words);
   }
   // Nobody opens a file for output that he can do without.
   const bool is_output = contains(to_text(step.call.argument("flags").value), "O_CREAT");
@@ -186,7 +205,7 @@ int Ranking::of(const Step& step) const {
   } else if (is_mentioned(step.path, after) || is_mentioned(step.new_path, after)) {
     score += 35;
   }
-  if (contains(after, error_text_of(step.call.error)) || is_named(step.call.error, after)) {
+  if (says_error(step.call.error, after)) {
     score += is_last_before_message(step) ? 30 : 8;
   }
   score += seen.distance == 0 ? 20 : seen.distance <= 2 ? 15 : seen.distance <= 6 ? 10 : seen.distance <= 20 ? 5 : 0;

@@ -12,6 +12,8 @@ namespace tracer::explain {
 
 /// Returns "No such file or directory" for "ENOENT"; empty for unknown names.
 std::string error_text_of(std::string_view name);
+/// True if the words have the error of that name: its text, its name, or its number, as in `errno=2`.
+bool says_error(std::string_view name, const std::string& words);
 
 class Ranking {
  public:

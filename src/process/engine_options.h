@@ -45,7 +45,7 @@ struct EngineOptions {
   bool signal_program = false;
   /// Calls to report; everything if empty. The engine may report more than these, never less.
   std::optional<trace::WantedCalls> wanted;
-  /// Of them those that need no stop with other commands, where an engine can tell; others come as well.
+  /// Those of them that need no stop with other commands. An engine may report them all the same.
   trace::WantedCommands wanted_commands;
   /// Why no seccomp filter may keep unwanted calls from stopping; empty if one may. There must be a reason where the
   /// engine may detach from a tracee before its end (-b, --syscall-limit, -I1): a filter without a tracer makes the

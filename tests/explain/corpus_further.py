@@ -75,4 +75,19 @@ CASES = [
     ('python_connect_without_waiting', 'printf "import select, socket, sys\\ns = socket.socket(); s.setblocking(False); s.connect_ex((\\"127.0.0.1\\", 1))\\n'
      'select.select([], [s], []); sys.exit(s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) != 0)\\n" > t.py', 'python3 t.py',
      r'nobody listens at 127\.0\.0\.1:1'),
+    # Words of the system's tools.
+    ('ssh_wrong_passphrase', "ssh-keygen -q -N secret -f k", 'ssh-keygen -y -P wrong -f k', 'the passphrase of the key k'),
+    ('git_unknown_transport', '', 'git clone -q nosuchproto://x/y z', 'no transport nosuchproto'),
+    ('route_missing', '', 'ip route del 203.0.113.0/24', 'no such route'),
+    ('address_assigned', '', 'ip addr add 127.0.0.1/8 dev lo', 'has that address already'),
+    ('mount_file_on_directory', 'mkdir m; touch f', 'mount --bind f m', 'of the other kind'),
+    ('no_session_bus', '', 'env -u XDG_RUNTIME_DIR -u DBUS_SESSION_BUS_ADDRESS systemd-run --user true', 'XDG_RUNTIME_DIR'),
+    ('own_localedef_option', '', 'localedef --nosuchoption', OWN),
+    ('password_of_unknown_user', '', "sh -c 'echo nosuchuser:x | chpasswd'", 'the user nosuchuser does not exist', 'pam.d'),
+    ('find_unknown_user', '', 'find . -user nosuchuser', 'the user nosuchuser does not exist'),
+    ('own_gpg_no_data', 'mkdir -m 700 g; echo x > a', 'env GNUPGHOME=$PWD/g gpg --batch -d a', OWN),
+    ('attributes_unsupported', '', 'chattr +i /proc/version', 'no such attributes'),
+    ('number_of_error_only', "printf '#include <stdio.h>\\n#include <errno.h>\\nint main(){if(!fopen(\"/var/lib/myapp/state\",\"r+\")){"
+     "fprintf(stderr,\"init failed (errno=%%d)\\\\n\",errno);return 3;}}' > x.c; gcc x.c -o x", './x', '/var/lib/myapp'),
+    ('crontab_of_another', '', 'NOBODY crontab -u root -l', 'root'),
 ]

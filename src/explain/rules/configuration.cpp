@@ -125,7 +125,8 @@ std::vector<std::string> files_read(const Process& process) {
   for (auto one = process.opened.rbegin(); one != process.opened.rend() && files.size() < max_files; ++one) {
     const bool is_its = one->order >= process.last_exec && !is_library_name(one->path) &&
                         !one->path.starts_with("/proc/") && !one->path.starts_with("/sys/") &&
-                        !one->path.starts_with("/dev/") && !is_listed(one->path, of_system);
+                        !one->path.starts_with("/dev/") && !one->path.starts_with("/etc/pam.d/") &&
+                        !is_listed(one->path, of_system);
     if (is_its && seen.insert(one->path).second) {
       files.push_back(one->path);
     }

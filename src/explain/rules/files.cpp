@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "base/directory.h"
+#include "explain/ranking.h"
 #include "explain/rules/rules.h"
 #include "explain/shell_word.h"
 
@@ -172,7 +173,8 @@ std::optional<Finding> missing_locale(const Case& facts) {
   finding.looked_at.push_back("missing: " + facts.path());
   finding.remedy = "LC_ALL=C.UTF-8, or install the locale (dpkg-reconfigure locales)";
   const std::string line = line_with(facts.messages, "locale");
-  finding.is_said = !line.empty() && !contains(line, "arning");
+  const bool is_of_program = line.starts_with("locale") && !contains(line, "ocale setting");  // localedef: …
+  finding.is_said = !line.empty() && !contains(line, "arning") && !is_of_program;
   // Python's words; since 3.13 it looks for many files between the failure and them.
   const bool is_certain = finding.is_said && contains(facts.messages, "unsupported locale setting");
   finding.weight = is_certain ? 90 : finding.is_said ? 70 : -20;
@@ -207,6 +209,9 @@ std::optional<Finding> missing_file(const Case& facts) {
   }
   const Walk walk = facts.prober.walk(facts.path());
   Finding finding;
+  if (walk.exists() && !says_error(facts.call().error, facts.messages)) {
+    return std::nullopt;  // it was made afterwards, as was meant
+  }
   if (walk.exists()) {
     finding.cause = facts.path() + " did not exist when it was opened (it does now)";
     finding.remedy = "start it again; if it fails now and then, something makes the file too late";

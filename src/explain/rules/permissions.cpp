@@ -341,7 +341,10 @@ std::optional<Finding> network_administration(const Case& facts) {
   return finding;
 }
 
-std::optional<Finding> not_authenticated(const Case&) {
+std::optional<Finding> not_authenticated(const Case& facts) {
+  if (unknown_user(facts)) {
+    return std::nullopt;
+  }
   Finding finding;
   finding.cause =
       "it did not accept who asks: the password was wrong, or none could be typed, or the account is locked or has "
