@@ -75,7 +75,7 @@ CASES = [
     ('wget_404', HTTP, 'wget -q http://127.0.0.1:PORT/none', OWN),
     ('wget_output', HTTP, 'wget -q -O d/x http://127.0.0.1:PORT/', '/d does not exist'),
     ('ssh_key_missing_dir', '', "ssh-keygen -q -N '' -f none/k", '/none does not exist'),
-    ('ssh_identity_passphrase', 'ssh-keygen -q -N secret1 -t ed25519 -f k', 'ssh-keygen -y -P wrong1 -f k', OWN),
+    ('ssh_identity_passphrase', 'ssh-keygen -q -N secret1 -t ed25519 -f k', 'ssh-keygen -y -P wrong1 -f k', 'the passphrase of the key k'),
     ('ssh_add_agent', '', 'env -u SSH_AUTH_SOCK ssh-add -l', 'agent|SSH_AUTH_SOCK'),
     ('ssh_add_stale', '', 'env SSH_AUTH_SOCK=/nosuchplace/agent ssh-add -l', 'SSH_AUTH_SOCK|/nosuchplace'),
     ('rsync_refused_perm', 'mkdir -m 755 d; touch a', 'NOBODY rsync a d/', 'may not write to the directory .*/d '),
