@@ -19,7 +19,8 @@ struct Optional {
 };
 
 // Files that programs look for but do not need.
-constexpr std::array<Optional, 36> optional_files = {{
+constexpr std::array<Optional, 37> optional_files = {{
+    {"/.git/refs/", "references of git, which may be packed (optional)"},
     {".gch", "precompiled headers (optional)"},
     {"/dev/log", "the system log (optional)"},
     {"/usr/share/X11/", "data of X programs (optional)"},

@@ -32,7 +32,8 @@ bool is_given(const Process& process, const std::string& path) {
   }
   const auto& words = process.programs.back().args;
   return std::any_of(words.begin() + (words.empty() ? 0 : 1), words.end(), [&](const std::string& word) {
-    return word == path || (word.size() > 2 && process.working_directory + '/' + word == path);
+    return word == path || word.ends_with('=' + path) ||
+           (word.size() > 2 && process.working_directory + '/' + word == path);
   });
 }
 

@@ -90,4 +90,9 @@ CASES = [
     ('number_of_error_only', "printf '#include <stdio.h>\\n#include <errno.h>\\nint main(){if(!fopen(\"/var/lib/myapp/state\",\"r+\")){"
      "fprintf(stderr,\"init failed (errno=%%d)\\\\n\",errno);return 3;}}' > x.c; gcc x.c -o x", './x', '/var/lib/myapp'),
     ('crontab_of_another', '', 'NOBODY crontab -u root -l', 'root'),
+    ('address_missing', '', 'ip addr del 203.0.113.9/32 dev lo', 'no such address'),
+    ('wget_posts_missing_file', '', 'wget -q --post-file=/nosuch-dir/p http://127.0.0.1:PORT/', '/nosuch-dir'),
+    ('git_nothing_to_push', 'git init -q r', 'git -C r push origin HEAD', 'no branch, tag or commit HEAD', 'refs/remotes'),
+    ('own_git_no_stash', 'git init -q r', 'git -C r stash pop', OWN),
+    ('psql_service', '', 'env PGSERVICE=nosuchservice psql', 'the service nosuchservice'),
 ]
