@@ -364,6 +364,24 @@ std::string stopped(const Story& story, pid_t pid) {
 
 }  // namespace
 
+bool is_of_java_itself(std::string_view command, std::string_view name) {
+  constexpr std::array<std::string_view, 14> names = {"GC Thread",
+                                                      "G1 ",
+                                                      "VM ",
+                                                      "C1 Compiler",
+                                                      "C2 Compiler",
+                                                      "Reference Handl",
+                                                      "Finalizer",
+                                                      "Signal Dispat",
+                                                      "Service Thread",
+                                                      "Monitor Deflati",
+                                                      "Common-Cleaner",
+                                                      "Notification Th",
+                                                      "Sweeper",
+                                                      "Attach Listen"};
+  return command == "java" && std::any_of(names.begin(), names.end(), [&](auto own) { return name.starts_with(own); });
+}
+
 bool any_is_stopped_by_tracing(const Story& story) {
   return std::any_of(story.processes().begin(), story.processes().end(), [](const auto& entry) {
     const auto& [pid, process] = entry;
@@ -420,6 +438,7 @@ Waits find_waits(const Story& story) {
       BlockedThread thread(pid, tid, peers);
       std::string words = thread.describe();
       const std::string name = first_line(read_file(proc::proc_path(tid, "comm"), 64));
+      words += is_of_java_itself(command, name) ? "; a thread of Java itself" : "";
       waits.push_back({pid, tid, printable(command), describe_process(pid),
                        name == command ? std::string() : printable(name), std::move(words), thread.waits_for(),
                        threads.size() > 1});

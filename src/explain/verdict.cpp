@@ -231,6 +231,31 @@ std::string retries(const Story& story, const std::vector<ThreadWait>& waits) {
   return {};
 }
 
+/// Java keeps to itself who holds its monitors: if all threads of the program wait for another one, only its own tool
+/// shows whether that is a deadlock.
+std::string java_threads(const std::vector<ThreadWait>& waits) {
+  std::vector<std::string> names;
+  pid_t pid = 0;
+  for (const ThreadWait& wait : waits) {
+    if (wait.command != "java" || is_of_java_itself(wait.command, wait.name)) {
+      continue;
+    }
+    const bool waits_for_thread = contains(wait.words, "until another thread wakes it") || wait.waits_for != 0;
+    if (!waits_for_thread || (pid != 0 && pid != wait.pid)) {
+      return {};
+    }
+    pid = wait.pid;
+    if (!wait.name.empty()) {
+      names.push_back(wait.name);
+    }
+  }
+  return names.size() < 2 ? std::string()
+                          : fmt::format(
+                                "its threads {} all wait for another thread: for work, or it is a deadlock; "
+                                "jstack {} shows the monitors that they hold and wait for",
+                                join_first(std::move(names)), pid);
+}
+
 /// True if every thread waits, and one for connections.
 std::string idle_server(const std::vector<ThreadWait>& waits) {
   for (const ThreadWait& wait : waits) {
@@ -250,7 +275,7 @@ std::string verdict_on(const Story& story, const std::vector<ThreadWait>& waits)
     return {};
   }
   for (std::string text : {frozen(waits), deadlock(waits), uninterruptible(waits), name_service(story, waits),
-                           retries(story, waits), idle_server(waits)}) {
+                           retries(story, waits), idle_server(waits), java_threads(waits)}) {
     if (!text.empty()) {
       return text;
     }

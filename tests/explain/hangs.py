@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -376,6 +377,20 @@ def many_names(place):
     sooner_or_later(look)
 
 
+def java_monitors(place):
+    """Two threads that lock two monitors in opposite order: Java alone knows their owners, and the threads have names."""
+    if shutil.which('javac') is None:
+        raise Skipped('no javac')
+    source = place.file('V.java', 'public class V { static Object a = new Object(), b = new Object();\n'
+                        'static void take(Object x, Object y) { synchronized (x) { try { Thread.sleep(300); } catch (Exception e) { }\n'
+                        'synchronized (y) { } } }\npublic static void main(String[] s) throws Exception {\n'
+                        'Thread t = new Thread(() -> take(a, b), "left"), u = new Thread(() -> take(b, a), "right");\n'
+                        't.start(); u.start(); t.join(); } }')
+    place.run('javac', '-d', str(place.folder), source)
+    sooner_or_later(lambda limit: check(explained(place, ['java', '-cp', str(place.folder), 'V'], limit), place,
+                                        ['its threads left, right all wait for another thread', 'jstack']))
+
+
 def waits_by_signal(place):
     """dash waits for its child with sigsuspend(2)."""
     sooner_or_later(lambda limit: check(explained(place, ['/bin/sh', '-c', 'sleep 20 & wait'], limit), place,
@@ -391,7 +406,7 @@ def goes_to_the_background(place):
 
 
 TESTS += [ends_before_the_limit, goes_on_after_the_limit, interrupted, busy, in_the_background, retries,
-          tries_to_connect, tries_with_children, wakes_up_often, failed_long_ago, pipes_in_a_circle, many_processes, many_names, waits_by_signal,
+          tries_to_connect, tries_with_children, wakes_up_often, failed_long_ago, pipes_in_a_circle, many_processes, many_names, java_monitors, waits_by_signal,
           goes_to_the_background]
 
 if __name__ == '__main__':
