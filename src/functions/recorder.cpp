@@ -28,17 +28,21 @@ bool is_harmed_by_return_probe(std::string_view name) {
   return std::find(names.begin(), names.end(), bare) != names.end() || name.starts_with("_dl_runtime_");
 }
 
-/// Whether a module of the process walks stacks to unwind them, or switches between them.
+/// Whether a module of the process may walk stacks to unwind them, or switch between them. The unwinder itself may be
+/// in any module, without a name, but exceptions pass through code that has tables for them. So has the C library's,
+/// for the ends of threads, which go on where there is no way to unwind the stack.
 bool walks_stacks(const Breakpoints& space) {
-  constexpr std::array<std::string_view, 4> walkers = {"_Unwind_RaiseException", "runtime.morestack",
-                                                       "runtime.morestack.abi0", "boost_context_jump"};
+  constexpr std::array<std::string_view, 3> walkers = {"_Unwind_RaiseException", "runtime.morestack",
+                                                       "runtime.morestack.abi0"};
   return std::any_of(space.modules.begin(), space.modules.end(), [&](const auto& entry) {
     const library::ModuleFile& file = *entry.second.file;
     const bool has = std::any_of(walkers.begin(), walkers.end(),
                                  [&](std::string_view name) { return file.find_anywhere(name) != nullptr; });
+    const bool may_throw = file.has_exception_tables() && file.find_exported("__errno_location") == nullptr;
     const auto slots = file.slots();
-    return has || std::any_of(slots.begin(), slots.end(),
-                              [](const library::Slot& slot) { return slot.symbol == "swapcontext"; });
+    return has || may_throw || std::any_of(slots.begin(), slots.end(), [](const library::Slot& slot) {
+             return slot.symbol == "swapcontext";
+           });
   });
 }
 

@@ -81,6 +81,17 @@ def jumps(bench):
             same(bench, ['-e', 'symbol=*@MAIN-main@MAIN'], program, arguments)
 
 
+def exceptions(bench):
+    """They pass through functions of C. The unwinder is in the program and has no name."""
+    source = bench.folder / 'throwing.cpp'
+    source.write_text('#include <stdlib.h>\n'
+                      'static int compare(const void*, const void*) { throw 6; }\n'
+                      'int main() { int two[2] = {1, 2}; try { qsort(two, 2, sizeof two[0], compare); } catch (int i) { return atoi("6"); } }\n')
+    program = bench.build(source, ['g++', '-s', '-static-libgcc', '-static-libstdc++'])
+    lines = same(bench, ['-e', 'library=qsort+atoi@MAIN'], program)
+    expect(lines[-1] == '+++ exited with 6 +++', 'got: ' + '\n'.join(lines))
+
+
 def recursion(bench):
     source = bench.folder / 'recursion.c'
     source.write_text('int down(int n) { if (n == 0) return 0; return down(n - 1) + 1; }\n'
@@ -148,7 +159,7 @@ def refused(bench):
         expect(done.returncode == 1 and done.stderr.count('\n') == 1 and '--engine=bpf: ' in done.stderr, f'{option}: {done.stderr}')
 
 
-CASES = {case.__name__: case for case in (static_probes, calls, prototypes, jumps, recursion, threads, crowded_buffer, attached, refused)}
+CASES = {case.__name__: case for case in (static_probes, calls, prototypes, jumps, exceptions, recursion, threads, crowded_buffer, attached, refused)}
 
 
 def unless_impossible(case):

@@ -64,6 +64,8 @@ class ModuleFile {
   ModuleFile& operator=(const ModuleFile&) = delete;
 
   [[nodiscard]] Abi abi() const { return abi_; }
+  /// Whether there is code that exceptions pass through; also if the file does not say it.
+  [[nodiscard]] bool has_exception_tables() const { return has_exception_tables_; }
   /// Returns DT_SONAME; empty if there is none.
   [[nodiscard]] std::string_view soname() const { return soname_; }
   [[nodiscard]] bool has_interpreter() const { return has_interpreter_; }
@@ -93,6 +95,7 @@ class ModuleFile {
 
   Abi abi_{};
   bool has_interpreter_ = false;
+  bool has_exception_tables_ = true;
   std::uint64_t entry_ = 0;
   std::uint64_t debug_entry_ = 0;
   std::string_view soname_;

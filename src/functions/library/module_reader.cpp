@@ -30,6 +30,7 @@ bool ModuleReader::read() {
     read_relocation_sections();
   }
   read_full_symbols();
+  read_section_names();
   read_slot_contents();
   name_own_slots();
   find_stubs();

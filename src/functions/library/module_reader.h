@@ -47,6 +47,7 @@ class ModuleReader {
   void read_slot_contents();
   void name_own_slots();
   void read_full_symbols();
+  void read_section_names();
   void find_stubs();
   [[nodiscard]] std::uint64_t count_symbols() const;
   template <typename Word>

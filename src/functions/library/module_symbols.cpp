@@ -251,6 +251,20 @@ void ModuleReader::find_stubs() {
   }
 }
 
+void ModuleReader::read_section_names() {
+  std::size_t names = 0;
+  std::size_t sections = 0;
+  bool has_tables = ::elf_getshdrstrndx(elf_, &names) != 0;
+  Elf_Scn* section = nullptr;
+  while ((section = ::elf_nextscn(elf_, section)) != nullptr && sections++ < max_sections) {
+    GElf_Shdr header;
+    const char* name =
+        ::gelf_getshdr(section, &header) != nullptr ? ::elf_strptr(elf_, names, header.sh_name) : nullptr;
+    has_tables = has_tables || (name != nullptr && std::string_view(name).starts_with(".gcc_except_table"));
+  }
+  file_.has_exception_tables_ = has_tables || sections == 0;
+}
+
 void ModuleReader::read_full_symbols() {
   std::size_t sections = 0;
   Elf_Scn* section = nullptr;
