@@ -30,6 +30,7 @@ enum recorded_place_flags {
   recorded_in_use = 1,
   recorded_is_call = 2, /* not a static probe: its return is recorded, too */
   recorded_has_errno = 4,
+  recorded_leaves_returns = 8, /* a breakpoint has to be where a call returns to */
 };
 
 struct recorded_place {

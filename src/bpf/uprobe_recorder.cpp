@@ -207,7 +207,7 @@ void UprobeRecorder::attach(pid_t id, Process& process, const std::string& file,
   UniqueFd link = attach_uprobes({programs_.program(calls ? "on_function" : "on_place"), file, offsets, cookies, id,
                                   calls ? uprobe_session_attach_type : many_uprobes_attach_type});
   if (link.valid()) {
-    process.links[places.front().address] = {std::move(link), calls};
+    process.links[places.front().address] = std::move(link);
   } else if (places.size() == 1) {
     const auto at = process.places.find(places.front().address);
     release(at->second);
@@ -251,19 +251,12 @@ void UprobeRecorder::deliver(std::span<const std::byte> record, const std::funct
   handle(hit);
 }
 
-void UprobeRecorder::forget_calls(pid_t process) {
-  const auto known = processes_.find(process);
-  if (known == processes_.end()) {
-    return;
-  }
-  std::erase_if(known->second.links, [](const auto& entry) { return entry.second.is_of_calls; });
-  std::erase_if(known->second.places, [this](const auto& entry) {
-    const bool is_call = (places_[entry.second].flags & recorded_is_call) != 0;
-    if (is_call) {
-      release(entry.second);
+void UprobeRecorder::leave_returns(pid_t process) {
+  if (const auto known = processes_.find(process); known != processes_.end()) {
+    for (const auto& [address, place] : known->second.places) {
+      __atomic_fetch_or(&places_[place].flags, std::uint32_t{recorded_leaves_returns}, __ATOMIC_RELAXED);
     }
-    return is_call;
-  });
+  }
 }
 
 void UprobeRecorder::forget(pid_t process, std::uint64_t start, std::uint64_t end) {

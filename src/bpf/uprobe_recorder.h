@@ -24,17 +24,13 @@ class UprobeRecorder final : public trace::FunctionRecorder {
   void watch(pid_t process, Abi abi, const std::string& file, std::span<Place> places) override;
   void take(const std::function<void(const Hit&)>& handle) override;
   void forget(pid_t process, std::uint64_t start, std::uint64_t end) override;
-  void forget_calls(pid_t process) override;
+  void leave_returns(pid_t process) override;
   [[nodiscard]] std::uint64_t lost() const override;
 
  private:
-  struct Link {
-    UniqueFd descriptor;
-    bool is_of_calls = false;
-  };
   struct Process {
     std::map<std::uint64_t, std::uint32_t> places;  ///< by address
-    std::map<std::uint64_t, Link> links;            ///< by an address of theirs; all of one file
+    std::map<std::uint64_t, UniqueFd> links;        ///< by an address of theirs; all of one file
   };
 
   /// Says in the kernel what is to be recorded there. False: there is no room, or it cannot be known.

@@ -124,7 +124,8 @@ class Breakpoints {
   std::vector<std::uint64_t> noted;  ///< places for calls that are neither counted nor have a breakpoint yet
   bool withdrawn = false;            ///< there must be none any more
   bool hooked = false;
-  unsigned looks = 0;  ///< how often the modules were looked at
+  unsigned looks = 0;           ///< how often the modules were looked at
+  bool leaves_returns = false;  ///< the kernel does not record returns any more
   GoroutineStacks goroutines;
 
  private:

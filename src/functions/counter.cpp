@@ -116,18 +116,11 @@ void Counter::watch_noted(ptrace::Tracee& tracee) {
 }
 
 void Counter::heed_modules(ptrace::Tracee& tracee) {
-  if (!recorder_) {
-    return;
-  }
-  const std::vector<std::uint64_t> addresses = recorder_->give_up_calls(tracee);
-  if (addresses.empty()) {
+  if (!recorder_ || !recorder_->leave_returns(tracee)) {
     return;
   }
   Breakpoints& space = space_of(tracee);
   const ptrace::Stopped& thread = ptrace::stopped_thread(tracee);
-  for (const std::uint64_t address : addresses) {
-    space.add(thread, tracee.memory, address, [](Breakpoint&) {});
-  }
   for (const pid_t tid : proc::threads_of(tracee.tgid)) {
     const ptrace::Tracee* other = sink_.find(tid);
     if (other == nullptr || thread_state(*other) == nullptr) {

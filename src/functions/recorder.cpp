@@ -192,22 +192,17 @@ std::optional<Place> Recorder::place_of(ptrace::Tracee& tracee, const Module& mo
   return place;
 }
 
-std::vector<std::uint64_t> Recorder::give_up_calls(ptrace::Tracee& tracee) {
+bool Recorder::leave_returns(ptrace::Tracee& tracee) {
   Breakpoints& space = space_of(tracee);
-  std::vector<std::uint64_t> addresses;
-  if (!walks_stacks(space)) {
-    return addresses;
+  const auto& records = space.records();
+  const bool any = std::any_of(records.begin(), records.end(),
+                               [](const auto& entry) { return entry.second.counted && entry.second.probes.empty(); });
+  if (!any || space.leaves_returns || !walks_stacks(space)) {
+    return false;
   }
-  for (auto& [address, point] : space.records()) {
-    if (point.counted && point.probes.empty()) {
-      point.counted = false;
-      addresses.push_back(address);
-    }
-  }
-  if (!addresses.empty()) {
-    kernel_->forget_calls(tracee.tgid);
-  }
-  return addresses;
+  space.leaves_returns = true;
+  kernel_->leave_returns(tracee.tgid);
+  return true;
 }
 
 void Recorder::watch(ptrace::Tracee& tracee, const std::vector<std::uint64_t>& addresses) {

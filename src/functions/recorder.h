@@ -22,9 +22,9 @@ class Recorder {
   /// program itself does not run.
   [[nodiscard]] static bool is_too_early(const Breakpoints& space);
   void forget(pid_t process, std::uint64_t start, std::uint64_t end) { kernel_->forget(process, start, end); }
-  /// A module that walks stacks is there now, though calls are recorded: breakpoints have to report them from now on.
-  /// Returns where those were recorded.
-  std::vector<std::uint64_t> give_up_calls(ptrace::Tracee& tracee);
+  /// The modules are others than before. If one walks stacks now, though calls are recorded, breakpoints have to report
+  /// their returns from now on; true if so.
+  bool leave_returns(ptrace::Tracee& tracee);
   void take(const std::function<void(const trace::FunctionRecorder::Hit&)>& handle) { kernel_->take(handle); }
   [[nodiscard]] std::uint64_t lost() const { return kernel_->lost(); }
 

@@ -74,8 +74,8 @@ class FunctionRecorder {
   /// The memory from `start` to `end` holds another file now, or none: nothing is recorded there any more.
   virtual void forget(pid_t process, std::uint64_t start, std::uint64_t end) = 0;
 
-  /// Calls of functions in this process are not recorded any more; static probes are.
-  virtual void forget_calls(pid_t process) = 0;
+  /// From now on it records no returns from the calls that start in this process: Hit::return_unseen.
+  virtual void leave_returns(pid_t process) = 0;
 
   /// How many records found no room; their calls are missing.
   [[nodiscard]] virtual std::uint64_t lost() const = 0;

@@ -92,6 +92,36 @@ def exceptions(bench):
     expect(lines[-1] == '+++ exited with 6 +++', 'got: ' + '\n'.join(lines))
 
 
+def late_unwinder(bench):
+    """A library that throws is loaded while calls are recorded: none of another thread is missed meanwhile."""
+    library = bench.folder / 'throwing_library.cpp'
+    library.write_text('static int thrower(int n) { throw n; }\n'
+                       'extern "C" int go(int (*through)(int (*)(int), int)) {\n'
+                       '  int sum = 0;\n'
+                       '  for (int i = 0; i < 3; i++) try { sum += through(thrower, i); } catch (int n) { sum += n + 1; }\n'
+                       '  return sum; }\n')
+    bench.build(library, ['g++', '-shared', '-fPIC'], 'libthrowing.so')
+    source = bench.folder / 'loading.c'
+    source.write_text('#include <dlfcn.h>\n#include <pthread.h>\n#include <stddef.h>\n'
+                      'static volatile int ready, over;\n'
+                      'int tick(int n) { return n; }\n'
+                      'int through(int (*f)(int), int n) { return f(n); }\n'
+                      'static void* run(void* unused) {\n'
+                      '  for (int i = 0; i < 3000; i++) { tick(i); if (i == 500) ready = 1; while (i == 2500 && !over) {} }\n'
+                      '  return unused; }\n'
+                      'int main(int argc, char** argv) {\n'
+                      '  pthread_t thread; pthread_create(&thread, NULL, run, NULL);\n'
+                      '  while (!ready) {}\n'
+                      '  int (*go)(int (*)(int (*)(int), int)) = dlsym(dlopen(argv[argc - 1], RTLD_NOW), "go");\n'
+                      '  int sum = go(through); over = 1; pthread_join(thread, NULL); return sum; }\n')
+    program = bench.build(source, ['gcc', '-g'])
+    lines, status = bench.trace(['--engine=bpf', '-q', '-f', '-e', 'trace=none', '-e', 'symbol=tick+through@MAIN'], program,
+                                [str(bench.folder / 'libthrowing.so')])
+    returned = [line for line in lines if re.search(r'tick@.* = \d+$', line)]
+    unwound = [line for line in lines if re.search(r'through@.* = <unwound>$', line)]
+    expect((len(returned), len(unwound), status) == (3000, 3, 6), f'{len(returned)} ticks, {len(unwound)} unwound, status {status}')
+
+
 def recursion(bench):
     source = bench.folder / 'recursion.c'
     source.write_text('int down(int n) { if (n == 0) return 0; return down(n - 1) + 1; }\n'
@@ -159,7 +189,7 @@ def refused(bench):
         expect(done.returncode == 1 and done.stderr.count('\n') == 1 and '--engine=bpf: ' in done.stderr, f'{option}: {done.stderr}')
 
 
-CASES = {case.__name__: case for case in (static_probes, calls, prototypes, jumps, exceptions, recursion, threads, crowded_buffer, attached, refused)}
+CASES = {case.__name__: case for case in (static_probes, calls, prototypes, jumps, exceptions, late_unwinder, recursion, threads, crowded_buffer, attached, refused)}
 
 
 def unless_impossible(case):

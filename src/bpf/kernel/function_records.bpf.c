@@ -204,7 +204,7 @@ static __always_inline bool enter_function(struct task_struct* task, __u32 at, c
   struct function_record* record = begin_entry(s, task, at, place, regs);
   copy_block(s, record->stack_pointer, recorded_stack);
   run_plan(s, place->plan.entry_first, place->plan.entry_count);
-  const bool unseen = is_return_unseen(task, regs);
+  const bool unseen = (place->flags & recorded_leaves_returns) || is_return_unseen(task, regs);
   if (unseen) {
     record->flags |= record_return_unseen | record_held;
   }
