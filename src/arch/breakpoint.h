@@ -119,6 +119,9 @@ struct ArgumentWords {
 };
 ArgumentWords argument_words();
 
+/// Whether a function's return address is on the stack, where its stack pointer points to at the entry.
+bool has_return_address_on_stack();
+
 /// Returns the register that holds the current goroutine in Go code (`g` in Go's internal ABI); 0 if there is none.
 std::uint64_t goroutine_record(const Registers& registers);
 /// Returns the registers for integer arguments in Go's internal ABI, in order.

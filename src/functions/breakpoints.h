@@ -38,9 +38,10 @@ struct Breakpoint {
   std::vector<std::uint64_t> callers;            ///< where their code starts
   trace::LibraryFunction* unreported = nullptr;  ///< its calls matter to those around them, and are not reported
   bool returns_here = false;
-  bool unwinds = false;     ///< _Unwind_SetIP: its second argument is where the thread goes on
-  bool jumps = false;       ///< longjmp: where its buffer says
-  bool is_landing = false;  ///< … here
+  bool walks_stack = false;  ///< what starts here follows the return addresses on the stack
+  bool unwinds = false;      ///< _Unwind_SetIP: its second argument is where the thread goes on
+  bool jumps = false;        ///< longjmp: where its buffer says
+  bool is_landing = false;   ///< … here
   struct Probe {
     std::shared_ptr<const library::ModuleFile> file;  ///< keeps …
     const library::StaticProbe* probe = nullptr;
@@ -56,6 +57,12 @@ struct Breakpoint {
   arch::StepStrategy strategy = arch::StepStrategy::in_place;
   std::uint64_t displaced_at = 0;
   std::size_t jump_back = 0;  ///< from there
+};
+
+/// How far the kernel can record what happens in an address space.
+struct RecordingState {
+  unsigned looks = 0;           ///< how often the modules were looked at
+  bool leaves_returns = false;  ///< returns are not recorded any more
 };
 
 class Breakpoints {
@@ -124,8 +131,7 @@ class Breakpoints {
   std::vector<std::uint64_t> noted;  ///< places for calls that are neither counted nor have a breakpoint yet
   bool withdrawn = false;            ///< there must be none any more
   bool hooked = false;
-  unsigned looks = 0;           ///< how often the modules were looked at
-  bool leaves_returns = false;  ///< the kernel does not record returns any more
+  RecordingState recording;
   GoroutineStacks goroutines;
 
  private:

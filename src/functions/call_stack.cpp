@@ -76,14 +76,6 @@ std::optional<std::uint64_t> CallStack::return_address_at(std::uint64_t stack_po
   return call != calls_.rend() ? std::optional(call->return_address) : std::nullopt;
 }
 
-std::vector<std::uint64_t> CallStack::return_addresses() const {
-  std::vector<std::uint64_t> addresses;
-  for (const OpenCall& call : calls_) {
-    addresses.push_back(call.return_address);
-  }
-  return addresses;
-}
-
 void CallStack::come_back(std::uint64_t address, Abi abi, std::uint64_t stack_pointer, CallEnds& ends) {
   const auto is_end = [&](const OpenCall& call) {
     return call.return_address == address && arch::has_returned(abi, call.stack_pointer, stack_pointer);

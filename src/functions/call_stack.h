@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/abi.h"
@@ -20,8 +21,7 @@ class CallStack {
   void push(const OpenCall& call);
   /// Where the innermost call returns to that was entered with this stack pointer; empty if there is none.
   [[nodiscard]] std::optional<std::uint64_t> return_address_at(std::uint64_t stack_pointer) const;
-  /// Where its calls return to.
-  [[nodiscard]] std::vector<std::uint64_t> return_addresses() const;
+  [[nodiscard]] std::span<const OpenCall> calls() const { return calls_; }
   /// The thread has come to `address`, where a call may return to, with this stack pointer.
   void come_back(std::uint64_t address, Abi abi, std::uint64_t stack_pointer, CallEnds& ends);
   /// Ends the calls whose stack a jump has left: those that were entered below `stack_pointer`.

@@ -126,8 +126,9 @@ void Counter::heed_modules(ptrace::Tracee& tracee) {
     if (other == nullptr || thread_state(*other) == nullptr) {
       continue;
     }
-    for (const std::uint64_t address : thread_state(*other)->calls.return_addresses()) {
-      space.add_in_code(thread, tracee.memory, address, [](Breakpoint& there) { there.returns_here = true; });
+    for (const OpenCall& call : thread_state(*other)->calls.calls()) {
+      space.add_in_code(thread, tracee.memory, call.return_address,
+                        [](Breakpoint& there) { there.returns_here = true; });
     }
   }
 }

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 
 #include "base/clock.h"
 #include "functions/landings.h"
@@ -326,6 +327,9 @@ void FunctionTracer::on_breakpoint(ptrace::Tracee& tracee, const arch::Registers
     // A call may have left the stack pointer where it was.
     thread_state(tracee)->calls.drop_unwound(registers.stack_pointer() + 1, ends);
   }
+  if (point != nullptr && point->walks_stack && counter_.recorder() != nullptr) {
+    restore_stack(tracee, registers.mode_abi());
+  }
   if (point != nullptr && (point->unwinds || point->jumps)) {
     expect_landing(tracee, *point, registers);
   }
@@ -484,6 +488,25 @@ void FunctionTracer::on_hit(const trace::FunctionRecorder::Hit& hit) {
       state->unseen_returns.push_back(*address);
     }
   }
+}
+
+void FunctionTracer::restore_stack(ptrace::Tracee& tracee, Abi abi) {
+  Breakpoints& space = space_of(tracee);
+  const ptrace::Stopped& thread = ptrace::stopped_thread(tracee);
+  for (const OpenCall& call : thread_state(tracee)->calls.calls()) {
+    std::uint64_t there = 0;
+    const auto word = std::as_writable_bytes(std::span(&there, 1)).first(word_size(abi));
+    const RemoteAddr place(call.stack_pointer);
+    if (tracee.memory.read(place, word) != word.size() || there == call.return_address ||
+        space.module_at(there) != nullptr || space.module_at(call.return_address) == nullptr) {
+      continue;
+    }
+    std::memcpy(word.data(), &call.return_address, word.size());
+    static_cast<void>(thread.write(place, word));
+    space.add_in_code(thread, tracee.memory, call.return_address,
+                      [](Breakpoint& breakpoint) { breakpoint.returns_here = true; });
+  }
+  tracee.memory.forget();
 }
 
 bool FunctionTracer::on_held(ptrace::Tracee& tracee) {

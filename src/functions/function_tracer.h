@@ -58,6 +58,9 @@ class FunctionTracer final : public ptrace::FunctionHooks {
   void enter(ptrace::Tracee& tracee, Breakpoint& point, std::uint64_t address, const Moment& moment);
   void report_start(ptrace::Tracee& tracee, const OpenCall& call, const arch::FunctionEntry& entry,
                     const Moment& moment);
+  /// The thread is about to walk its stack: puts return addresses back that the kernel has replaced, and breakpoints
+  /// where they lead.
+  static void restore_stack(ptrace::Tracee& tracee, Abi abi);
   /// What the kernel has recorded of a thread, which may run.
   void on_hit(const trace::FunctionRecorder::Hit& hit);
 

@@ -80,7 +80,7 @@ void Placement::update(ptrace::Tracee& tracee) {
     }
   }
   looked_ = looked_ || !now.empty();
-  ++space.looks;
+  ++space.recording.looks;
   missed_.look_at(now);
   const auto before = std::exchange(space.modules, std::move(now));
   const auto is_new = [&](const Module& module) {
@@ -344,6 +344,12 @@ void Placement::hook_jumps(ptrace::Tracee& tracee, const Module& module) {
     return;
   }
   hook(tracee, module, "_Unwind_SetIP", [](Breakpoint& point) { point.unwinds = true; });
+  if (counter_.recorder() != nullptr) {
+    for (const std::string_view name : {"_Unwind_RaiseException", "_Unwind_ForcedUnwind", "_Unwind_Resume",
+                                        "_Unwind_Resume_or_Rethrow", "_Unwind_Backtrace"}) {
+      hook(tracee, module, name, [](Breakpoint& point) { point.walks_stack = true; });
+    }
+  }
   hook(tracee, module, "swapcontext",
        [&](Breakpoint& point) { point.unreported = &functions_.find_or_add_entry(module.name, "swapcontext"); });
   for (const std::string_view name : {"longjmp", "__longjmp_chk"}) {

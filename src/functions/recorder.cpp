@@ -28,22 +28,31 @@ bool is_harmed_by_return_probe(std::string_view name) {
   return std::find(names.begin(), names.end(), bare) != names.end() || name.starts_with("_dl_runtime_");
 }
 
-/// Whether a module of the process may walk stacks to unwind them, or switch between them. The unwinder itself may be
-/// in any module, without a name, but exceptions pass through code that has tables for them. So has the C library's,
-/// for the ends of threads, which go on where there is no way to unwind the stack.
+bool imports(const library::ModuleFile& file, std::string_view name) {
+  const auto slots = file.slots();
+  return std::any_of(slots.begin(), slots.end(), [&](const library::Slot& slot) { return slot.symbol == name; });
+}
+
+/// Whether the stacks of a process with this module are walked, or switched between, where we do not see it begin.
+/// Exceptions pass through code that has tables for them, and an unwinder may be in any module, without a name. The C
+/// library has tables, too, for the ends of threads, which go on where there is no way to unwind the stack.
+bool walks_stacks_unseen(const library::ModuleFile& file) {
+  constexpr std::string_view unwinder = "_Unwind_RaiseException";
+  const bool switches = file.find_anywhere("runtime.morestack") != nullptr ||
+                        file.find_anywhere("runtime.morestack.abi0") != nullptr || imports(file, "swapcontext");
+  if (switches || file.find_exported("__errno_location") != nullptr) {
+    return switches;
+  }
+  const bool has_unwinder = file.find_anywhere(unwinder) != nullptr;
+  if (!arch::has_return_address_on_stack()) {
+    return has_unwinder || file.has_exception_tables();
+  }
+  return file.has_exception_tables() && !has_unwinder && !imports(file, "_Unwind_Resume");
+}
+
 bool walks_stacks(const Breakpoints& space) {
-  constexpr std::array<std::string_view, 3> walkers = {"_Unwind_RaiseException", "runtime.morestack",
-                                                       "runtime.morestack.abi0"};
-  return std::any_of(space.modules.begin(), space.modules.end(), [&](const auto& entry) {
-    const library::ModuleFile& file = *entry.second.file;
-    const bool has = std::any_of(walkers.begin(), walkers.end(),
-                                 [&](std::string_view name) { return file.find_anywhere(name) != nullptr; });
-    const bool may_throw = file.has_exception_tables() && file.find_exported("__errno_location") == nullptr;
-    const auto slots = file.slots();
-    return has || may_throw || std::any_of(slots.begin(), slots.end(), [](const library::Slot& slot) {
-             return slot.symbol == "swapcontext";
-           });
-  });
+  return std::any_of(space.modules.begin(), space.modules.end(),
+                     [](const auto& entry) { return walks_stacks_unseen(*entry.second.file); });
 }
 
 std::vector<trace::RecordedNumber> argument_numbers() {
@@ -153,7 +162,7 @@ bool Recorder::is_too_early(const Breakpoints& space) {
   const bool has_c_library = std::any_of(space.modules.begin(), space.modules.end(), [](const auto& entry) {
     return entry.second.file->find_exported("__errno_location") != nullptr;
   });
-  return space.hooked && space.looks < looks_until_all_are_there && !has_c_library;
+  return space.hooked && space.recording.looks < looks_until_all_are_there && !has_c_library;
 }
 
 std::optional<Place> Recorder::place_of(ptrace::Tracee& tracee, const Module& module, std::uint64_t address,
@@ -197,10 +206,10 @@ bool Recorder::leave_returns(ptrace::Tracee& tracee) {
   const auto& records = space.records();
   const bool any = std::any_of(records.begin(), records.end(),
                                [](const auto& entry) { return entry.second.counted && entry.second.probes.empty(); });
-  if (!any || space.leaves_returns || !walks_stacks(space)) {
+  if (!any || space.recording.leaves_returns || !walks_stacks(space)) {
     return false;
   }
-  space.leaves_returns = true;
+  space.recording.leaves_returns = true;
   kernel_->leave_returns(tracee.tgid);
   return true;
 }

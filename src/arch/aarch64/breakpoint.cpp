@@ -333,6 +333,10 @@ ArgumentWords argument_words() {
   return {registers, 31, 0};
 }
 
+bool has_return_address_on_stack() {
+  return false;
+}
+
 bool can_watch_static_probe(std::span<const std::byte>) {
   return true;
 }

@@ -122,6 +122,10 @@ ArgumentWords argument_words() {
   return {registers, 19, 8};
 }
 
+bool has_return_address_on_stack() {
+  return true;
+}
+
 bool can_watch_static_probe(std::span<const std::byte> code) {
   // Linux 6.18 makes a call of a nop of five bytes, which pushes to the red zone.
   constexpr std::byte nop{0x90};
