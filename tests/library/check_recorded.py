@@ -82,6 +82,12 @@ def jumps(bench):
 
 
 def exceptions(bench):
+    """They pass through recorded functions."""
+    same(bench, ['-e', 'symbol=inner+middle+outer+down+again+compare@MAIN', '-e', 'library=*@MAIN'],
+         bench.build('exceptions.cpp', ['g++', '-g']))
+
+
+def nameless_unwinder(bench):
     """They pass through functions of C. The unwinder is in the program and has no name."""
     source = bench.folder / 'throwing.cpp'
     source.write_text('#include <stdlib.h>\n'
@@ -189,7 +195,7 @@ def refused(bench):
         expect(done.returncode == 1 and done.stderr.count('\n') == 1 and '--engine=bpf: ' in done.stderr, f'{option}: {done.stderr}')
 
 
-CASES = {case.__name__: case for case in (static_probes, calls, prototypes, jumps, exceptions, late_unwinder, recursion, threads, crowded_buffer, attached, refused)}
+CASES = {case.__name__: case for case in (static_probes, calls, prototypes, jumps, exceptions, nameless_unwinder, late_unwinder, recursion, threads, crowded_buffer, attached, refused)}
 
 
 def unless_impossible(case):
