@@ -136,7 +136,7 @@ void ArrayDecoder::begin_indexed(spec::SetId names, std::uint64_t index) const {
   type.set = names;
   TextBuffer& text = state_.words;
   text.clear();
-  format::append_constant(text, tables_, type, index, session_.abi, format::ConstantForm::abbreviate);
+  format::append_constant(text, tables_, type, index, session_.abi, out_.constant_form());
   out_.begin_element(text.view());
 }
 

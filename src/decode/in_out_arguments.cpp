@@ -101,9 +101,9 @@ bool InOutArguments::is_filled(const Param& param) const {
 
 /// Whether what came out shows as an address because nothing did: of those whose `when` looks at the result.
 bool InOutArguments::shows_failure(const Param& param) const {
+  const TypeKind kind = tables_.types[tables_.types[param.type].target].kind;
   return session_.outcome->known && !session_.succeeded() && param.when != spec::none &&
-         tables_.types[tables_.types[param.type].target].kind == TypeKind::custom &&
-         evaluator_.mentions_result(param.when);
+         (kind == TypeKind::custom || kind == TypeKind::array) && evaluator_.mentions_result(param.when);
 }
 
 void InOutArguments::emit_after(const Param& param) const {

@@ -97,9 +97,9 @@ bool ValueDecoder::follow(const Type& pointer, const Place& place, const Context
   }
   const RemoteAddr address(*bits);
   const bool unfilled = pointer.direction == Direction::out && !session_.succeeded() && !context.filled;
-  // A pointer of 64 bits may point beyond all that a program of 32 bits has.
-  const bool beyond = word_size(session_.abi) == 4 && *bits >> 32 != 0;
   const Type& pointed = tables_.types[pointer.target];
+  // A pointer of 64 bits may point beyond all that a program of 32 bits has.
+  const bool beyond = word_size(session_.abi) == 4 && *bits >> 32 != 0 && pointed.kind != TypeKind::array;
   const bool nothing = address.is_null() && !counts_nothing(pointed);
   if (nothing && pointed.budget != spec::none) {
     evaluator_.length(pointed, context);  // uses up its share nevertheless
