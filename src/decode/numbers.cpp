@@ -126,9 +126,16 @@ void NumberDecoder::emit_scalar(const Type& type, std::uint64_t bits) const {
     out_.constant(bits, narrowed, session_.abi);
     return;
   }
+  const bool is_directory = type.style == Style::dirfd && type.set != spec::none;
+  if (is_directory && format::constant_name(session_.tables, type.set, bits, session_.abi).empty()) {
+    Type unnamed = type;
+    unnamed.set = spec::none;
+    emit_scalar(unnamed, bits);
+    return;
+  }
   if (type.set != spec::none) {
     out_.constant(bits, type, session_.abi);
-    if (type.style == Style::dirfd) {
+    if (is_directory) {
       annotate_directory(static_cast<std::int64_t>(bits));
     } else if (type.style == Style::fd) {
       annotate_descriptor(static_cast<std::int32_t>(bits));
@@ -281,8 +288,14 @@ void NumberDecoder::commented_number(const Type& type, std::uint64_t bits) const
   const bool is_raw = out_.constant_form() == format::ConstantForm::raw && type.style != Style::noted;
   TextBuffer& text = state_.words;
   text.clear();
-  format::append_constant(text, session_.tables, type, bits, session_.abi,
-                          is_raw ? format::ConstantForm::raw : format::ConstantForm::verbose);
+  const auto form = is_raw ? format::ConstantForm::raw : format::ConstantForm::verbose;
+  if (type.set != spec::none) {
+    format::append_constant(text, session_.tables, type, bits, session_.abi, form);
+  } else {  // parts of a number of which none shows
+    Type plain = type;
+    plain.style = Style::hex;
+    format::append_scalar(text, bits, plain, form);
+  }
   out_.symbol(text.view());
 }
 
