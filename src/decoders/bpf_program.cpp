@@ -182,18 +182,19 @@ bool program(decode::CustomContext& context, AppendOperand operand) {
   }
   auto& out = context.out();
   TextBuffer text;
+  std::uint64_t readable = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
     const auto here = i % per_read * instruction_size;
     if (here == 0) {
       const auto chunk = std::span(raw).first(std::min<std::size_t>(count - i, per_read) * instruction_size);
-      if (context.memory().read(context.address() + i * instruction_size, chunk) != chunk.size()) {
-        if (i == 0) {
-          return false;
-        }
-        out.begin_element();
-        out.symbol("...");
-        break;
+      readable = i + context.memory().read(context.address() + i * instruction_size, chunk) / instruction_size;
+      if (readable == 0) {
+        return false;
       }
+    }
+    if (i == readable) {
+      context.unreadable_rest(context.address() + i * instruction_size);
+      break;
     }
     if (i == 0) {
       out.begin_array();
