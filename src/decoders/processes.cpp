@@ -117,14 +117,15 @@ bool cpuset(decode::CustomContext& context) {
 namespace {
 
 /// Shows as many bytes as a member of the call's keyctl_pkey_params says.
-bool pkey_bytes(decode::CustomContext& context, std::uint64_t member) {
+bool pkey_bytes(decode::CustomContext& context, std::size_t member) {
   constexpr std::uint64_t max_size = 64 * 1024;
-  std::array<std::byte, 4> raw{};
+  constexpr std::size_t all = 40;  // bytes of the structure, of which none counts unless all are there
+  std::array<std::byte, all> raw{};
   const RemoteAddr params(context.argument("params").value_or(0));
-  if (context.memory().read(params + member, raw) != raw.size()) {
+  if (context.memory().read(params, raw) != raw.size()) {
     return false;
   }
-  const auto length = number_at(raw, 0, 4);
+  const auto length = number_at(raw, member, 4);
   const std::uint64_t limit = context.options().string_limit;
   std::vector<std::byte> bytes(static_cast<std::size_t>(std::min({length, limit, max_size})));
   if (context.memory().read(context.address(), bytes) != bytes.size()) {
@@ -140,13 +141,13 @@ bool pkey_bytes(decode::CustomContext& context, std::uint64_t member) {
 
 /// Shows what a key is to encrypt, decrypt or sign.
 bool pkey_in(decode::CustomContext& context) {
-  constexpr std::uint64_t in_len = 4;
+  constexpr std::size_t in_len = 4;
   return pkey_bytes(context, in_len);
 }
 
 /// Shows what came out, or the signature to verify.
 bool pkey_out(decode::CustomContext& context) {
-  constexpr std::uint64_t out_len = 8;
+  constexpr std::size_t out_len = 8;
   return pkey_bytes(context, out_len);
 }
 
