@@ -75,7 +75,7 @@ class StoppedMoment {
  public:
   StoppedMoment(const ptrace::Tracee& tracee, const arch::Registers& registers)
       : context_(tracee, registers), moment_{registers, tracee.memory, context_} {}
-  operator const Moment&() const { return moment_; }
+  [[nodiscard]] const Moment& get() const { return moment_; }
   [[nodiscard]] arch::ReadRegisterSet register_sets() const { return context_.register_sets(); }
 
  private:
@@ -323,7 +323,7 @@ void FunctionTracer::on_breakpoint(ptrace::Tracee& tracee, const arch::Registers
   }
   const StoppedMoment moment(tracee, registers);
   if (point != nullptr && point->is_landing) {
-    EndReporter ends(placement_, sink_, tracee, &static_cast<const Moment&>(moment));
+    EndReporter ends(placement_, sink_, tracee, &moment.get());
     // A call may have left the stack pointer where it was.
     thread_state(tracee)->calls.drop_unwound(registers.stack_pointer() + 1, ends);
   }
@@ -334,17 +334,17 @@ void FunctionTracer::on_breakpoint(ptrace::Tracee& tracee, const arch::Registers
     expect_landing(tracee, *point, registers);
   }
   if (point != nullptr && !point->probes.empty()) {
-    report_probe_hits(sink_, tracee, *point, address, moment, moment.register_sets());
+    report_probe_hits(sink_, tracee, *point, address, moment.get(), moment.register_sets());
   }
   if (point != nullptr && is_for_calls(*point)) {
-    enter(tracee, *point, address, moment);
+    enter(tracee, *point, address, moment.get());
   }
 }
 
 void FunctionTracer::come_back(ptrace::Tracee& tracee, const arch::Registers& registers, std::uint64_t address) {
   ThreadState& state = *thread_state(tracee);
   const StoppedMoment moment(tracee, registers);
-  EndReporter ends(placement_, sink_, tracee, &static_cast<const Moment&>(moment));
+  EndReporter ends(placement_, sink_, tracee, &moment.get());
   const Abi abi = registers.mode_abi();
   const auto goroutine = state.space->goroutines.find(registers, tracee.memory);
   if (!goroutine || !GoroutineStacks::come_back(*goroutine, address, abi, registers.stack_pointer(), ends)) {
