@@ -66,9 +66,9 @@ std::string why_not_recorded(const cli::Options& options) {
 }
 
 /// Returns what records functions in the kernel, or an error that says why breakpoints have to report them.
-Result<std::shared_ptr<trace::FunctionRecorder>> choose_function_recorder(
-    const cli::Options& options, const spec::Tables& tables, trace::PrototypeSource& prototypes,
-    const std::function<void(const std::string&)>& complain) {
+Result<std::shared_ptr<trace::FunctionRecorder>> choose_function_recorder(const cli::Options& options,
+                                                                          const spec::Tables& tables,
+                                                                          trace::PrototypeSource& prototypes) {
   if (std::string why_not = why_not_recorded(options); !why_not.empty()) {
     return Error{0, std::move(why_not)};
   }
@@ -81,7 +81,7 @@ Result<std::shared_ptr<trace::FunctionRecorder>> choose_function_recorder(
   limits.string_limit = recording.string_limit;
   limits.whole = records || !options.format.abbrev.full();
   recording.plan = function_planner(tables, prototypes, limits);
-  return bpf::make_function_recorder(std::move(recording), complain);
+  return bpf::make_function_recorder(std::move(recording));
 }
 
 /// Returns which of the options needs stopped tracees, as BPF does not stop them; empty if none does.
@@ -286,7 +286,7 @@ Result<ChosenEngine> choose_engine(const cli::Options& options, process::EngineO
       function_options.counter = std::move(counter).value();
       debug("functions: uprobes count their calls in the kernel, where nobody stops for it");
     } else if (choice == EngineChoice::bpf) {
-      auto recorder = choose_function_recorder(options, tables, prototypes, complain);
+      auto recorder = choose_function_recorder(options, tables, prototypes);
       if (!recorder) {
         return Error{0, "--engine=bpf: " + recorder.error().message + "; leave the option out to trace with ptrace"};
       }

@@ -40,8 +40,7 @@ struct RecordingOptions {
 };
 
 /// Records calls of functions and static probes by uprobes (Linux 6.10). Otherwise as above.
-Result<std::shared_ptr<trace::FunctionRecorder>> make_function_recorder(
-    RecordingOptions options, std::function<void(const std::string&)> complain);
+Result<std::shared_ptr<trace::FunctionRecorder>> make_function_recorder(RecordingOptions options);
 
 struct TracingOptions {
   capture::CaptureLimits limits;

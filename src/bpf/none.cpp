@@ -27,9 +27,8 @@ Result<std::shared_ptr<trace::FunctionCounter>> make_function_counter(
   return make_counting_engine({}, std::move(complain)).error();
 }
 
-Result<std::shared_ptr<trace::FunctionRecorder>> make_function_recorder(
-    RecordingOptions, std::function<void(const std::string&)> complain) {
-  return make_counting_engine({}, std::move(complain)).error();
+Result<std::shared_ptr<trace::FunctionRecorder>> make_function_recorder(RecordingOptions) {
+  return make_counting_engine({}, {}).error();
 }
 
 // NOLINTEND(performance-unnecessary-value-param)

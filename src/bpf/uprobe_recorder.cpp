@@ -24,8 +24,7 @@ constexpr std::uint8_t first_of_probe = most_sources;
 
 }  // namespace
 
-Result<std::shared_ptr<trace::FunctionRecorder>> make_function_recorder(
-    RecordingOptions options, std::function<void(const std::string&)> /*complain*/) {
+Result<std::shared_ptr<trace::FunctionRecorder>> make_function_recorder(RecordingOptions options) {
   if (kernel_version() < many_uprobes_at_once_since) {
     return Error{ENOTSUP, "calls of functions are recorded in the kernel since Linux 6.10"};
   }
