@@ -81,7 +81,7 @@ std::optional<explain::Snapshot> SnapshotView::snapshot(pid_t tid) {
 }
 
 std::vector<proc::MappedRange> SnapshotView::mappings(pid_t tid) {
-  return then_ == nullptr || then_->mappings.empty() ? live_.mappings(tid) : then_->mappings;
+  return then_ == nullptr ? live_.mappings(tid) : then_->mappings;
 }
 
 std::uint64_t SnapshotView::stack_pointer(pid_t tid) {
