@@ -33,6 +33,7 @@ std::string embed_cpp(std::span<const Source> sources) {
       "// Made by sysc.\n"
       "#include <string_view>\n"
       "#include \"sysc/builtin_sources.h\"\n\n"
+      "#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n\n"
       "namespace {\n"
       "struct Text {\n  std::string_view path;\n  std::string_view text;\n};\n"
       "constexpr Text texts[] = {\n";
