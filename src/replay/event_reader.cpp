@@ -129,6 +129,11 @@ std::string_view take_known(Cursor& in, std::vector<std::string_view>& known) {
   return number < known.size() ? known[static_cast<std::size_t>(number)] : std::string_view{};
 }
 
+/// Whether there is something in a record of a fact that events need: names, or texts that both have by their numbers.
+bool says_more_than_facts(Tag tag) {
+  return tag == Tag::command || tag == Tag::call_name || tag == Tag::process || tag == Tag::name;
+}
+
 }  // namespace
 
 std::optional<int> ReplayedContext::error_number() const {
@@ -191,8 +196,12 @@ EventReader::Found EventReader::next() {
     }
     if (is_event(record.tag)) {
       take_event(record.tag, Cursor(record.payload));
+      if (damaged_) {
+        rest_ = {};
+        return Found::damage;
+      }
       found = true;
-    } else if (facts_wanted_ || record.tag == Tag::command || record.tag == Tag::call_name) {
+    } else if (facts_wanted_ || says_more_than_facts(record.tag)) {
       take_fact(record);
     }
   }

@@ -35,7 +35,7 @@ class ReplayedContext final : public trace::CallContext {
 
 class EventReader {
  public:
-  /// Without `facts`, facts() has nothing but names of threads: events alone are quicker to read.
+  /// Without `facts`, facts() lacks what is needed for decoding alone: events are quicker to read so.
   explicit EventReader(bool facts = true) : facts_wanted_(facts) {}
   EventReader(const EventReader&) = delete;
   EventReader& operator=(const EventReader&) = delete;

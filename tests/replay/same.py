@@ -90,7 +90,8 @@ def main():
         print(f'skipped: {why}')
         return 77
     engine = ['--engine=bpf'] if arguments.bpf else []
-    pairs = [(program, options) for program, options in cases.pairs(arguments.build.resolve(), arguments.full, arguments.bpf)
+    lacking = cases.NOT_BY_BPF if arguments.bpf else None
+    pairs = [(program, options) for program, options in cases.pairs(arguments.build.resolve(), arguments.full, lacking)
              if re.search(arguments.only, f'{program.name} | {" ".join(options)}')]
     equal = 0
     with concurrent.futures.ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:

@@ -10,6 +10,8 @@
 #include "names/proc_names.h"
 #include "pipeline_stage.h"
 #include "replay/crc32c.h"
+#include "replay/event_reader.h"
+#include "replay/event_writer.h"
 #include "replay/recorder.h"
 #include "replay/replay_engine.h"
 
@@ -141,13 +143,51 @@ TEST_CASE("Memory that is read again from the same place on is kept once") {
   ranges.for_each([&](std::uint64_t address, std::span<const std::byte> bytes) {
     kept.emplace_back(address, std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
   });
-  CHECK(kept == std::vector<std::pair<std::uint64_t, std::string>>{{0x1000, "head and bodynext one"}, {0x2000, "elsewhere"}});
+  CHECK(kept ==
+        std::vector<std::pair<std::uint64_t, std::string>>{{0x1000, "head and bodynext one"}, {0x2000, "elsewhere"}});
   std::array<std::byte, 4> into{};
   for (const std::uint64_t address : {0x2000U, 0x1011U, 0x1000U, 0x2005U}) {
     CHECK(ranges.read(address, into) == into.size());
   }
   CHECK(ranges.read(0x2006, into) == 3);
   CHECK(ranges.read(0x3000, into) == 0);
+}
+
+TEST_CASE("Events are the same without what only decoding needs") {
+  const spec::Tables tables = spec::builtin_tables();
+  replay::EventWriter writer(tables);
+  const std::string provider = "provider";
+  const std::string name = "of a probe";
+  trace::Event event = event_at(1, Abi::x86_64);
+  event.what = trace::GroupStop{19};
+  replay::Facts facts;
+  trace::TaskSnapshot::Process process;
+  process.command = "a command";
+  facts.processes.emplace_back(7, process);
+  facts.names.push_back({replay::NameFact::Kind::function, 1, "a function"});
+  writer.write(event, facts);
+  trace::ProbeHit hit;
+  hit.provider = hit.module = &provider;
+  hit.name = &name;
+  event.what = hit;
+  writer.write(event, {});
+  std::string block;
+  writer.take(block);
+  for (const bool with_facts : {true, false}) {
+    replay::EventReader reader(with_facts);
+    reader.begin(block);
+    REQUIRE(reader.next() == replay::EventReader::Found::event);
+    REQUIRE(reader.next() == replay::EventReader::Found::event);
+    const auto* read = std::get_if<trace::ProbeHit>(&reader.event().what);
+    REQUIRE(read != nullptr);
+    CHECK(*read->provider == provider);
+    CHECK(*read->name == name);
+    CHECK(reader.next() == replay::EventReader::Found::end);
+  }
+  replay::EventReader reader;
+  reader.begin(std::string_view(block).substr(0, block.size() - 1));
+  CHECK(reader.next() == replay::EventReader::Found::event);
+  CHECK(reader.next() == replay::EventReader::Found::damage);
 }
 
 TEST_CASE("A recording of one machine shows on another as it would there") {
