@@ -22,13 +22,13 @@ std::string encoded(std::int64_t number, std::string_view type) {
   return row < 10 ? fmt::format("{}({}, {})", macro, row, type) : fmt::format("{}({:#x}, {})", macro, row, type);
 }
 
-/// Returns the name of what the argument points to; nothing if that has no name, or if not all ABIs have the number.
+/// Returns the name of what the argument points to; nothing if that has no name, or if not all ABIs have this number.
 std::string_view name_of_target(const ast::IoctlRow& row) {
   const auto& last = row.signature->params.back().type;
   const auto* pointer = last ? std::get_if<ast::Pointer>(&last->node) : nullptr;
   const auto* target = pointer != nullptr ? std::get_if<ast::Named>(&pointer->target->node) : nullptr;
   const bool everywhere =
-      std::all_of(row.number.begin(), row.number.end(), [](const auto& n) { return n.has_value(); });
+      std::all_of(row.number.begin(), row.number.end(), [&](const auto& n) { return n && n == row.number.front(); });
   return everywhere && target != nullptr && target->args.empty() && target->member.empty() ? target->name
                                                                                            : std::string_view{};
 }

@@ -28,7 +28,7 @@ void append_literals(std::string& out, std::string_view text) {
 
 }  // namespace
 
-std::string embed_cpp(std::span<const Source> sources) {
+std::string embed_cpp(std::span<const Source> sources, const std::string& directory) {
   std::string out =
       "// Made by sysc.\n"
       "#include <string_view>\n"
@@ -38,7 +38,7 @@ std::string embed_cpp(std::span<const Source> sources) {
       "struct Text {\n  std::string_view path;\n  std::string_view text;\n};\n"
       "constexpr Text texts[] = {\n";
   for (const Source& source : sources) {
-    out += "{\"" + std::filesystem::path(source.path).filename().string() + "\", {\n";
+    out += "{\"" + std::filesystem::path(source.path).lexically_relative(directory).string() + "\", {\n";
     append_literals(out, source.text);
     out += ", " + std::to_string(source.text.size()) + "}},\n";  // the compiler counts long ones slowly
   }

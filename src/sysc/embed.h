@@ -8,7 +8,7 @@
 
 namespace tracer::sysc {
 
-/// Returns a translation unit that defines builtin_sources().
-std::string embed_cpp(std::span<const Source> sources);
+/// Returns a translation unit that defines builtin_sources(), whose paths are those below `directory`.
+std::string embed_cpp(std::span<const Source> sources, const std::string& directory);
 
 }  // namespace tracer::sysc

@@ -1,6 +1,7 @@
 #include "sysc/format.h"
 
 #include <algorithm>
+#include <cctype>
 #include <functional>
 #include <map>
 #include <unordered_map>
@@ -110,8 +111,12 @@ std::string with_numbers_replaced(std::string text, std::uint32_t file, std::spa
     }
   }
   for (const auto& [row, instead] : rows) {
-    const auto number = text.find_first_not_of(" \n", text.find('=', row) + 1);
-    text.replace(number, text.find_first_of(" \n", number) - number, instead);
+    const auto number = text.find_first_not_of(" \t\r\n", text.find('=', row) + 1);
+    const auto end = std::find_if_not(text.begin() + static_cast<std::ptrdiff_t>(number), text.end(),
+                                      [](unsigned char c) { return std::isalnum(c) != 0; });
+    if (end == text.end() || (*end != '@' && *end != ',')) {  // one number for all ABIs
+      text.replace(number, static_cast<std::size_t>(end - text.begin()) - number, instead);
+    }
   }
   return text;
 }

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <set>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "capture/plan_text.h"
@@ -154,20 +155,41 @@ void write_file(const std::string& path, const std::string& text) {
   }
 }
 
-/// Whether the files are a copy of the built-in ones, which may have changes.
-bool are_builtin(const std::vector<Source>& sources, const std::vector<Source>& builtin) {
-  std::set<std::string> names;
-  for (const Source& source : sources) {
-    names.insert(std::filesystem::path(source.path).filename().string());
+/// Returns the built-in file whose path ends the given one; the longest; null: there is none.
+const Source* namesake(const std::vector<Source>& builtin, const Source& given) {
+  const std::string path = '/' + given.path;
+  const Source* best = nullptr;
+  for (const Source& source : builtin) {
+    if (path.ends_with('/' + source.path) && (best == nullptr || source.path.size() > best->path.size())) {
+      best = &source;
+    }
   }
-  const auto found = std::count_if(builtin.begin(), builtin.end(),
-                                   [&](const Source& source) { return names.count(source.path) != 0; });
-  return static_cast<std::size_t>(found) > builtin.size() / 2;
+  return best;
 }
 
-/// Compiles sources together with the built-in descriptions, of which they may replace calls, or all.
+/// Removes the built-in files that are among the given ones: of the same name and text, or of the same name if most of
+/// the given ones are so, as a copy of the descriptions with changes is.
+void leave_out_given(std::vector<Source>& builtin, const std::vector<Source>& given) {
+  constexpr std::size_t fewest = 10;  // files with names of built-in ones that are no accident
+  std::set<std::string> known;
+  std::set<std::string> equal;
+  for (const Source& source : given) {
+    if (const Source* own = namesake(builtin, source); own != nullptr) {
+      known.insert(own->path);
+      if (own->text == source.text) {
+        equal.insert(own->path);
+      }
+    }
+  }
+  const bool is_copy = known.size() >= fewest && known.size() > given.size() / 2;
+  std::erase_if(builtin, [&](const Source& source) { return (is_copy ? known : equal).count(source.path) != 0; });
+}
+
+/// Compiles sources together with the built-in descriptions, of which they may replace calls and files.
 spec::TableSet compile_files(std::vector<Source>& sources, CompileOptions options, Diagnostics& diagnostics) {
-  if (auto builtin = builtin_sources(); !builtin.empty() && !are_builtin(sources, builtin)) {
+  auto builtin = builtin_sources();
+  leave_out_given(builtin, sources);
+  if (!builtin.empty()) {
     options.first_replaceable = sources.size();
     std::move(builtin.begin(), builtin.end(), std::back_inserter(sources));
   }
@@ -261,7 +283,7 @@ int run(const Arguments& arguments) {
   }
   auto sources = read_sources(arguments.paths);
   if (arguments.command == "embed") {
-    write_file(arguments.output, embed_cpp(sources));
+    write_file(arguments.output, embed_cpp(sources, arguments.paths.front()));
     return 0;
   }
   Diagnostics diagnostics;

@@ -254,7 +254,8 @@ TEST_CASE("numbers of ioctls are replaced by what their arguments say") {
   const std::vector<Source> sources{{"x.sys", call + "ioctls 'T' { A = 0x80045412 (argp: out *u32)  B = 0x5401 }\n"
                                                      "ioctls 'T' {\n"
                                                      "  C = 0x40085413@x86_64 (argp: *u64)\n"
-                                                     "  D = 0xc0045414 (argp: inout *u32)\n"
+                                                     "  D = 0xc0045414(argp: inout *u32)\n"
+                                                     "  E = 0x80085415,0x80045415@i386,x32,arm (argp: out *long)\n"
                                                      "}\n"},
                                     {"x86_64.nr", "16 ioctl\n"}};
   const auto compiled = [](const std::vector<Source>& files, Diagnostics& diagnostics) {
@@ -269,7 +270,8 @@ TEST_CASE("numbers of ioctls are replaced by what their arguments say") {
                     "ioctls 'T' { A = _IOR(0x12, u32) (argp: out *u32)  B = 0x5401 }\n"
                     "ioctls 'T' {\n"
                     "  C = 0x40085413@x86_64 (argp: *u64)\n"
-                    "  D = _IOWR(0x14, u32) (argp: inout *u32)\n"
+                    "  D = _IOWR(0x14, u32)(argp: inout *u32)\n"
+                    "  E = 0x80085415,0x80045415@i386,x32,arm (argp: out *long)\n"
                     "}\n");
   Diagnostics none;
   const auto after = compiled({{"x.sys", text}, sources[1]}, none);
