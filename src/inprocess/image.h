@@ -21,7 +21,6 @@
 
 namespace tracer::inprocess {
 
-/// The recorder and its tables as every process gets them.
 /// What the recorder does beside carrying out plans.
 struct WhatIsRecorded {
   std::bitset<trace::max_filtered_number> calls;  ///< that the recorder may make
@@ -33,6 +32,7 @@ struct WhatIsRecorded {
   std::optional<trace::WantedCalls> root_changing;
 };
 
+/// The recorder and its tables as every process gets them.
 class ImageContents {
  public:
   ImageContents(const capture::CapturePlans& plans, const WhatIsRecorded& what);

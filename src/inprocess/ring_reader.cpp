@@ -30,6 +30,7 @@ void ThreadRing::give_up() {
   // Nobody but the program itself can have written this. Its calls stop from now on.
   area().off = 1;
   position_ = end_;
+  damaged_ = true;
 }
 
 bool ThreadRing::next() {
@@ -121,7 +122,15 @@ std::uint64_t report_all(std::vector<ThreadRing*>& rings, TickClock& clock, ptra
       ready.push_back(ring);
     }
   }
+  const auto report_damage = [&] {
+    for (ThreadRing* ring : rings) {
+      if (ring->take_damage()) {
+        calls.on_damaged(ring->tid());
+      }
+    }
+  };
   if (ready.empty()) {
+    report_damage();
     return 0;
   }
   clock.look();
@@ -155,6 +164,7 @@ std::uint64_t report_all(std::vector<ThreadRing*>& rings, TickClock& clock, ptra
     ring->release();
     most = std::max(most, ring->reported());
   }
+  report_damage();
   return most;
 }
 

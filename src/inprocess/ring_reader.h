@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "inprocess/layout.h"
@@ -36,6 +37,8 @@ class ThreadRing {
   void release();
   /// How many bytes were reported since look().
   [[nodiscard]] std::uint64_t reported() const { return position_ - looked_from_; }
+  /// Whether there was something that no recorder writes. True once.
+  bool take_damage() { return std::exchange(damaged_, false); }
   /// Takes back the entry of a stopped thread that has not made its call yet. False if it was reported already.
   bool take_back_entry();
 
@@ -53,6 +56,7 @@ class ThreadRing {
   RecordHead head_{};
   trace::Event event_;  ///< the last one
   bool open_ = false;
+  bool damaged_ = false;
   std::vector<std::byte> entry_;  ///< chunks of the last entry
 };
 

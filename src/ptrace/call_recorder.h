@@ -35,6 +35,8 @@ class RecordedCalls {
 
   /// A SyscallEnter or SyscallExit of an earlier moment. Its thread is filled in.
   virtual void on_recorded(pid_t tid, trace::Event& event, const trace::Memory& memory) = 0;
+  /// A thread's records are not what a recorder writes: what they had is lost.
+  virtual void on_damaged(pid_t tid) = 0;
   /// The stopped thread has left a recorded call, of which it could not record that itself.
   virtual void on_left(Tracee& tracee, const trace::SyscallExit& exit) = 0;
 };

@@ -405,13 +405,21 @@ void PtraceEngine::heed(trace::Verdict verdict, const Tracee& tracee) {
 
 void PtraceEngine::on_recorded(pid_t tid, trace::Event& event, const trace::Memory& memory) {
   Tracee* tracee = tracees_.find(tid);
-  if (tracee == nullptr || !tracee->visible() || handler_ == nullptr) {
+  if (tracee == nullptr || !tracee->visible() || handler_ == nullptr || leaving_) {
     return;
   }
   tracee->call_reported = std::holds_alternative<trace::SyscallEnter>(event.what);
   event.tid = tid;
   event.tgid = tracee->tgid;
   heed(handler_->handle(event, memory), *tracee);
+}
+
+void PtraceEngine::on_damaged(pid_t tid) {
+  complain(
+      fmt::format("thread {}: what it recorded was overwritten and is lost in part; its calls stop from now on", tid));
+  if (handler_ != nullptr) {
+    handler_->lost(1);
+  }
 }
 
 void PtraceEngine::on_left(Tracee& tracee, const trace::SyscallExit& exit) {

@@ -68,6 +68,7 @@ class PtraceEngine final : public trace::Engine, private EventSink, private Reco
   /// `stopped`: the thread whose stack belongs to the event.
   void hand_out(const Tracee& tracee, trace::Event event, const Tracee& stopped);
   void on_recorded(pid_t tid, trace::Event& event, const trace::Memory& memory) override;
+  void on_damaged(pid_t tid) override;
   void on_left(Tracee& tracee, const trace::SyscallExit& exit) override;
   void heed(trace::Verdict verdict, const Tracee& tracee);
   void end_call(Tracee& tracee);

@@ -120,6 +120,7 @@ class Taker final : public ptrace::RecordedCalls {
     static_cast<void>(memory.snapshot()->command(tid));
     ++taken_;
   }
+  void on_damaged(pid_t) override {}
   void on_left(ptrace::Tracee&, const trace::SyscallExit&) override {}
   [[nodiscard]] std::uint64_t taken() const { return taken_; }
 
