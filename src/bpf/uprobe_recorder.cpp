@@ -243,7 +243,6 @@ void UprobeRecorder::deliver(std::span<const std::byte> record, const std::funct
   hit.address = addresses_[front.head.number];
   hit.stack_pointer = front.stack_pointer;
   hit.registers = std::as_bytes(std::span(front.registers));
-  hit.is_held = (front.flags & record_held) != 0;
   hit.return_unseen = (front.flags & record_return_unseen) != 0;
   hit.error = (front.flags & record_has_error) != 0 ? std::optional(front.error) : std::nullopt;
   hit.memory = &memory;

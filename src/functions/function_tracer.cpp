@@ -163,6 +163,7 @@ ptrace::Detachment FunctionTracer::prepare_detach(ptrace::Tracee& tracee, bool a
     return detachment;
   }
   counter_.end(tracee);
+  collect();  // nothing is recorded of the process from here on
   Breakpoints& space = space_of(tracee);
   const ptrace::Stopped& thread = ptrace::stopped_thread(tracee);
   if (!space.withdrawn) {
@@ -185,6 +186,11 @@ ptrace::Detachment FunctionTracer::prepare_detach(ptrace::Tracee& tracee, bool a
       detachment.when = When::after_trap;
       return detachment;
     }
+  }
+  // This may be the kernel's, and would stop the thread for good when we are gone.
+  if (counter_.recorder() != nullptr && has_signal(tracee.tid(), "SigPnd", SIGSTOP)) {
+    detachment.when = When::after_trap;
+    return detachment;
   }
   put_back(tracee);
   // The last thread takes the pages away, unless it is about to end.
@@ -438,7 +444,8 @@ void FunctionTracer::report_start(ptrace::Tracee& tracee, const OpenCall& call, 
 
 void FunctionTracer::collect() {
   Recorder* recorder = counter_.recorder();
-  if (recorder == nullptr) {
+  // Who is told of a call may have us detach from threads, and this collects, too.
+  if (recorder == nullptr || std::exchange(collecting_, true)) {
     return;
   }
   bool any = false;
@@ -446,6 +453,7 @@ void FunctionTracer::collect() {
     any = true;
     on_hit(hit);
   });
+  collecting_ = false;
   constexpr std::chrono::milliseconds shortest(2);
   constexpr std::chrono::milliseconds longest(32);
   pause_ = any ? shortest
@@ -467,7 +475,6 @@ void FunctionTracer::on_hit(const trace::FunctionRecorder::Hit& hit) {
   arch::Registers registers;
   const auto into = registers.buffer();
   std::copy_n(hit.registers.begin(), std::min(hit.registers.size(), into.size()), into.begin());
-  state->held += hit.is_held ? 1 : 0;
   const RecordedContext context(hit.error);
   const Moment moment{registers, *hit.memory, context, &hit.time};
   if (hit.is_return) {
@@ -485,6 +492,7 @@ void FunctionTracer::on_hit(const trace::FunctionRecorder::Hit& hit) {
     enter(*tracee, *point, hit.address, moment);
     const auto address = hit.return_unseen ? state->calls.return_address_at(hit.stack_pointer) : std::nullopt;
     if (address) {
+      trace::keep_innermost(state->unseen_returns);  // a SIGCONT takes the stop away that they wait for
       state->unseen_returns.push_back(*address);
     }
   }
@@ -510,14 +518,18 @@ void FunctionTracer::restore_stack(ptrace::Tracee& tracee, Abi abi) {
 }
 
 bool FunctionTracer::on_held(ptrace::Tracee& tracee) {
+  join(tracee);
   ThreadState* state = thread_state(tracee);
   siginfo_t info;
   const ptrace::Stopped& thread = ptrace::stopped_thread(tracee);
-  if (state == nullptr || state->held == 0 || !thread.signal_info(info) || info.si_code != SI_KERNEL) {
+  // What says who is held may have been lost. Nothing else sends a SIGSTOP from within the kernel.
+  if (state == nullptr || counter_.recorder() == nullptr || !thread.signal_info(info) || info.si_code != SI_KERNEL) {
     return false;
   }
-  state->held = 0;
   for (const std::uint64_t address : std::exchange(state->unseen_returns, {})) {
+    if (state->space->withdrawn) {
+      break;
+    }
     state->space->add_in_code(thread, tracee.memory, address, [](Breakpoint& there) { there.returns_here = true; });
   }
   return true;

@@ -72,6 +72,7 @@ class FunctionTracer final : public ptrace::FunctionHooks {
   std::map<pid_t, std::weak_ptr<Breakpoints>> spaces_;  ///< by process
   std::set<pid_t> refused_;
   std::uint64_t calls_ = 0;
+  bool collecting_ = false;
   std::chrono::nanoseconds due_{};    ///< see due()
   std::chrono::nanoseconds pause_{};  ///< until then, from the last look on
 };

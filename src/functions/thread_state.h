@@ -28,9 +28,8 @@ struct ThreadState final : ptrace::ThreadFunctions {
     std::uint64_t return_address = 0;
   };
   Stub stub;
-  /// It stops by so many signals that the kernel has sent as it recorded, or by one for several …
-  unsigned held = 0;
-  /// … and then breakpoints have to be where these calls return to.
+  /// It stops by a signal that the kernel has sent as it recorded, and then breakpoints have to be where these calls
+  /// return to.
   std::vector<std::uint64_t> unseen_returns;
   /// In a new process, the places where the kernel counts its creator's calls, but not its own yet.
   std::vector<std::uint64_t> inherited;

@@ -76,8 +76,9 @@ void ThreadControl::finish_detach(Tracee& tracee, int signal) {
   const pid_t tid = tracee.tid();
   if (functions_ != nullptr) {
     using When = Detachment::When;
+    const bool was_held = signal == SIGSTOP && functions_->on_held(tracee);
     const Detachment detachment = functions_->prepare_detach(tracee, signal == SIGTRAP);
-    signal = detachment.was_at_trap ? 0 : signal;
+    signal = detachment.was_at_trap || was_held ? 0 : signal;
     if (detachment.when == When::after_stop) {
       tracee.thread = std::move(*stopped).went_on();
       return;

@@ -53,7 +53,7 @@ class ThreadFunctions {
 struct Detachment {
   enum class When : std::uint8_t {
     now,
-    after_trap,  ///< it has run into a breakpoint, and must run on to the stop that this brings
+    after_trap,  ///< it has run into a breakpoint, or is held, and must run on to the stop that this brings
     at_rest,     ///< it has to make a call for us, which it can do where PTRACE_INTERRUPT stops it
     after_stop,  ///< it has stopped once more already, which is yet to be waited for
   };

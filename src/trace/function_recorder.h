@@ -63,9 +63,10 @@ class FunctionRecorder {
     bool is_return = false;           ///< from the function there
     std::uint64_t stack_pointer = 0;  ///< at the entry
     std::span<const std::byte> registers;
-    bool is_held = false;        ///< the thread stops by a SIGSTOP that the kernel has sent, before it goes on
-    bool return_unseen = false;  ///< the return from this call will not be recorded, so that a breakpoint has to do it
-    std::optional<int> error;    ///< errno, of a return
+    /// The return from this call will not be recorded, so that a breakpoint has to do it: the kernel stops the thread
+    /// before it goes on, by a SIGSTOP, unless a SIGCONT takes that away.
+    bool return_unseen = false;
+    std::optional<int> error;  ///< errno, of a return
     const Memory* memory = nullptr;
   };
   /// Hands out what was recorded since the last call, in the order of time of each thread.

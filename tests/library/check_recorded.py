@@ -8,12 +8,13 @@ the program is, and none is missing.
 import ctypes
 import pathlib
 import re
+import select
 import signal
 import subprocess
 import sys
 
 from bench import IS_X86, NARROW, TIMEOUT, run_in_folder, without_addresses
-from cases import expect
+from cases import PATIENCE, expect
 from check_functions import VARIANTS
 
 
@@ -188,6 +189,37 @@ def attached(bench):
     expect(state in 'SR', f'the process is left in state {state}')
 
 
+def detached_while_held(bench):
+    """The kernel stops the thread at most calls here, as it follows no return from so deep, or the buffer is small: detaching leaves
+    none of these stops behind."""
+    source = bench.folder / 'deep.c'
+    source.write_text('#include <signal.h>\n#include <unistd.h>\n'
+                      'static void answer(int number) { (void)number; write(1, "alive\\n", 6); }\n'
+                      'int down(int n) { if (n == 0) return 0; return down(n - 1) + 1; }\n'
+                      'int main(void) { signal(SIGUSR1, answer); write(1, "runs\\n", 5); for (;;) down(150); }\n')
+    program = bench.build(source, ['gcc', '-g'])
+    for _ in range(6):
+        running = subprocess.Popen([str(program)], stdout=subprocess.PIPE)
+        tracer = None
+        try:
+            running.stdout.readline()
+            tracer = subprocess.Popen([bench.tracer, '--engine=bpf', '--bpf-buffer=64K', '-e', 'trace=none', '-e', 'symbol=down@MAIN', '-p',
+                                       str(running.pid)], stderr=subprocess.PIPE, text=True)
+            for _ in range(500):
+                expect(tracer.stderr.readline(), 'the tracer has ended')
+            tracer.send_signal(signal.SIGINT)
+            tracer.communicate(timeout=TIMEOUT)
+            running.send_signal(signal.SIGUSR1)
+            answers = select.select([running.stdout], [], [], PATIENCE)[0]
+            status = pathlib.Path(f'/proc/{running.pid}/status').read_text(encoding='utf-8')
+        finally:
+            for process in (tracer, running):
+                if process is not None:
+                    process.kill()
+                    process.wait()
+        expect(answers, 'the program does not go on: ' + status)
+
+
 def refused(bench):
     for option in ('-k', '-y'):
         done = subprocess.run([bench.tracer, '--engine=bpf', option, '-e', 'symbol=puts', 'true'], capture_output=True, text=True,
@@ -195,7 +227,7 @@ def refused(bench):
         expect(done.returncode == 1 and done.stderr.count('\n') == 1 and '--engine=bpf: ' in done.stderr, f'{option}: {done.stderr}')
 
 
-CASES = {case.__name__: case for case in (static_probes, calls, prototypes, jumps, exceptions, nameless_unwinder, late_unwinder, recursion, threads, crowded_buffer, attached, refused)}
+CASES = {case.__name__: case for case in (static_probes, calls, prototypes, jumps, exceptions, nameless_unwinder, late_unwinder, recursion, threads, crowded_buffer, attached, detached_while_held, refused)}
 
 
 def unless_impossible(case):
