@@ -41,6 +41,10 @@ class RecordRing {
     return taken;
   }
 
+  /// How far there are records, those that are being written among them, and whether all up to there were handed out.
+  [[nodiscard]] std::uint64_t end() const { return position_ + waiting(); }
+  [[nodiscard]] bool has_passed(std::uint64_t end) const { return position_ >= end; }
+
   /// Bytes that wait to be taken.
   [[nodiscard]] std::size_t waiting() const;
   [[nodiscard]] std::size_t size() const { return mask_ + 1; }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <thread>
 #include <utility>
 
 #include "arch/arch.h"
@@ -173,7 +174,7 @@ bool UprobeRecorder::take(pid_t id, Process& process, Abi abi, const Place& plac
 void UprobeRecorder::release(std::uint32_t place) {
   places_[place] = {};
   addresses_[place] = 0;
-  free_places_.push_back(place);
+  retired_places_.push_back(place);
 }
 
 void UprobeRecorder::watch(pid_t process, Abi abi, const std::string& file, std::span<Place> places) {
@@ -220,7 +221,20 @@ void UprobeRecorder::attach(pid_t id, Process& process, const std::string& file,
 
 void UprobeRecorder::take(const std::function<void(const Hit&)>& handle) {
   constexpr std::size_t all_of_them = 1U << 20;
-  ring_->consume(all_of_them, [&](std::span<const std::byte> record) { deliver(record, handle); });
+  constexpr unsigned most_tries = 1000;
+  constexpr std::chrono::microseconds pause(100);
+  // A thread may have lost its CPU while it writes a record, and behind that may be those of one that has stopped.
+  const auto retired = static_cast<std::ptrdiff_t>(retired_places_.size());
+  const std::uint64_t end = ring_->end();
+  for (unsigned tries = 0; tries < most_tries; ++tries) {
+    ring_->consume(all_of_them, [&](std::span<const std::byte> record) { deliver(record, handle); });
+    if (ring_->has_passed(end)) {
+      free_places_.insert(free_places_.end(), retired_places_.begin(), retired_places_.begin() + retired);
+      retired_places_.erase(retired_places_.begin(), retired_places_.begin() + retired);
+      return;
+    }
+    std::this_thread::sleep_for(pause);
+  }
 }
 
 void UprobeRecorder::deliver(std::span<const std::byte> record, const std::function<void(const Hit&)>& handle) {

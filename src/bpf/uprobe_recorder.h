@@ -52,6 +52,7 @@ class UprobeRecorder final : public trace::FunctionRecorder {
   std::map<pid_t, Process> processes_;
   std::vector<std::uint64_t> addresses_;  ///< of places, by their numbers
   std::vector<std::uint32_t> free_places_;
+  std::vector<std::uint32_t> retired_places_;  ///< free once there can be no records of them
   std::vector<capture_operation> operations_;
   std::map<std::string, std::uint16_t> known_operations_;
   EntryChunks entries_;

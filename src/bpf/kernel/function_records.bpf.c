@@ -214,7 +214,11 @@ static __always_inline bool enter_function(struct task_struct* task, __u32 at, c
   const struct open_call_key key = {(__u32)task->pid, at, record->stack_pointer};
   struct open_call call;
   __builtin_memcpy(call.slot, s->slot, sizeof call.slot);
-  return bpf_map_update_elem(&open_calls, &key, &call, BPF_ANY) == 0;
+  if (bpf_map_update_elem(&open_calls, &key, &call, BPF_ANY) != 0) {
+    count_lost();
+    return false;
+  }
+  return true;
 }
 
 static __always_inline void note_errno(struct function_record* record, struct task_struct* task,
@@ -240,6 +244,7 @@ static __always_inline void leave_function(struct task_struct* task, __u32 at, c
   const struct open_call* call = bpf_map_lookup_elem(&open_calls, &key);
   struct scratch* s = own_scratch();
   if (!call || !s) {
+    count_lost();
     return;
   }
   __builtin_memcpy(s->slot, call->slot, sizeof call->slot);
