@@ -37,6 +37,13 @@ const library::Module* Breakpoints::module_at(std::uint64_t address) const {
   return address < module.end ? &module : nullptr;
 }
 
+std::uint64_t Breakpoints::trampoline(pid_t pid) {
+  if (recording.trampoline == 0) {
+    recording.trampoline = library::uprobe_trampoline_of(pid);
+  }
+  return recording.trampoline;
+}
+
 bool Breakpoints::is_code(pid_t pid, std::uint64_t address) const {
   const auto known = points_.find(address);
   return (known != points_.end() && known->second.inserted) || module_at(address) != nullptr ||

@@ -61,8 +61,9 @@ struct Breakpoint {
 
 /// How far the kernel can record what happens in an address space.
 struct RecordingState {
-  unsigned looks = 0;           ///< how often the modules were looked at
-  bool leaves_returns = false;  ///< returns are not recorded any more
+  unsigned looks = 0;            ///< how often the modules were looked at
+  bool leaves_returns = false;   ///< returns are not recorded any more
+  std::uint64_t trampoline = 0;  ///< what the kernel puts in the place of return addresses; 0: not known yet
 };
 
 class Breakpoints {
@@ -121,6 +122,8 @@ class Breakpoints {
   std::map<std::uint64_t, library::Module> modules;
   /// The one of these whose code is at `address`, or null.
   [[nodiscard]] const library::Module* module_at(std::uint64_t address) const;
+  /// RecordingState::trampoline; 0: there is none yet.
+  std::uint64_t trampoline(pid_t pid);
   /// Functions whose addresses the loader has not filled in yet, and where it will.
   struct Pending {
     std::uint64_t module = 0;

@@ -41,7 +41,12 @@ class EndReporter final : public CallEnds {
       });
     }
     if (call.resolved != nullptr && how == How::returned) {
-      placement_.place_chosen(tracee_, arch::function_result(moment_->registers)[0], *call.resolved);
+      const std::uint64_t chosen = arch::function_result(moment_->registers)[0];
+      if (moment_->past != nullptr) {
+        thread_state(tracee_)->chosen.push_back({chosen, call.resolved});
+      } else {
+        placement_.place_chosen(tracee_, chosen, *call.resolved);
+      }
     }
   }
   void end_in(pid_t thread, const OpenCall& call, How how) override {
@@ -142,6 +147,7 @@ void FunctionTracer::inherit(ptrace::Tracee& parent, ptrace::Tracee& child, bool
   } else {
     state->space = std::make_shared<Breakpoints>(*from->space);
     state->space->withdrawn = false;
+    state->space->recording.trampoline = 0;
     state->space->goroutines.forget_calls();
   }
   if (child.tgid == parent.tgid) {
@@ -316,6 +322,9 @@ void FunctionTracer::pass(ptrace::Tracee& tracee, std::uint64_t address, arch::R
 
 void FunctionTracer::on_breakpoint(ptrace::Tracee& tracee, const arch::Registers& registers, std::uint64_t address) {
   Breakpoints& space = space_of(tracee);
+  for (const ThreadState::Chosen& chosen : std::exchange(thread_state(tracee)->chosen, {})) {
+    placement_.place_chosen(tracee, chosen.address, *chosen.function);
+  }
   Breakpoint* point = space.find(address);
   if (point->is_loader_hook || point->is_program_entry) {
     placement_.update(tracee);
@@ -377,8 +386,11 @@ void FunctionTracer::enter(ptrace::Tracee& tracee, Breakpoint& point, std::uint6
   }
   CallStack& calls = thread_state(tracee)->calls;
   if (counter_.recorder() != nullptr && space.module_at(entry->return_address) == nullptr) {
-    // A function that jumps to this one is recorded: the kernel has put an address of its own there.
-    entry->return_address = calls.return_address_at(entry->stack_pointer).value_or(entry->return_address);
+    // If a function that jumps to this one is recorded, the kernel has put an address of its own there.
+    const auto replaced = calls.return_address_at(entry->stack_pointer);
+    if (replaced && entry->return_address == space.trampoline(tracee.tid())) {
+      entry->return_address = *replaced;
+    }
   }
   trace::LibraryFunction* function = functions_.called_at(space, point, entry->return_address);
   if (function == nullptr) {
@@ -501,12 +513,16 @@ void FunctionTracer::on_hit(const trace::FunctionRecorder::Hit& hit) {
 void FunctionTracer::restore_stack(ptrace::Tracee& tracee, Abi abi) {
   Breakpoints& space = space_of(tracee);
   const ptrace::Stopped& thread = ptrace::stopped_thread(tracee);
+  const std::uint64_t trampoline = space.trampoline(tracee.tid());
+  if (trampoline == 0) {
+    return;
+  }
   for (const OpenCall& call : thread_state(tracee)->calls.calls()) {
     std::uint64_t there = 0;
     const auto word = std::as_writable_bytes(std::span(&there, 1)).first(word_size(abi));
     const RemoteAddr place(call.stack_pointer);
-    if (tracee.memory.read(place, word) != word.size() || there == call.return_address ||
-        space.module_at(there) != nullptr || space.module_at(call.return_address) == nullptr) {
+    if (tracee.memory.read(place, word) != word.size() || there != trampoline ||
+        space.module_at(call.return_address) == nullptr) {
       continue;
     }
     std::memcpy(word.data(), &call.return_address, word.size());

@@ -31,6 +31,13 @@ struct ThreadState final : ptrace::ThreadFunctions {
   /// It stops by a signal that the kernel has sent as it recorded, and then breakpoints have to be where these calls
   /// return to.
   std::vector<std::uint64_t> unseen_returns;
+  /// What a function has chosen as another's code (IFUNC), to be watched when the thread stops next: where the function
+  /// returns to. That it has returned was recorded.
+  struct Chosen {
+    std::uint64_t address = 0;
+    trace::LibraryFunction* function = nullptr;
+  };
+  std::vector<Chosen> chosen;
   /// In a new process, the places where the kernel counts its creator's calls, but not its own yet.
   std::vector<std::uint64_t> inherited;
 };

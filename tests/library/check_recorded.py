@@ -99,6 +99,44 @@ def nameless_unwinder(bench):
     expect(lines[-1] == '+++ exited with 6 +++', 'got: ' + '\n'.join(lines))
 
 
+def abandoned_call(bench):
+    """A recorded call has ended unseen, and its part of the stack holds something else when an exception passes: that is left alone."""
+    source = bench.folder / 'abandoned.cpp'
+    source.write_text('static void* buffer[5];\n'
+                      'extern "C" __attribute__((noinline)) void leave() { __builtin_longjmp(buffer, 1); }\n'
+                      '__attribute__((noinline)) static void go() {\n'
+                      '  volatile char room[1024]; room[0] = 1;\n'
+                      '  if (__builtin_setjmp(buffer) == 0) leave(); }\n'
+                      '__attribute__((noinline)) static bool is_whole() {\n'
+                      '  volatile unsigned long data[512];\n'
+                      '  for (volatile unsigned long& one : data) one = 0x4242;\n'
+                      '  try { throw 1; } catch (int) {}\n'
+                      '  for (volatile unsigned long& one : data) if (one != 0x4242) return false;\n'
+                      '  return true; }\n'
+                      'int main() { go(); return is_whole() ? 7 : 3; }\n')
+    lines, status = bench.trace(['--engine=bpf', '-q', '-e', 'trace=none', '-e', 'symbol=leave@MAIN'], bench.build(source, ['g++']))
+    expect(status == 7, f'status {status}, got: ' + '\n'.join(lines))
+
+
+def resolver(bench):
+    """What chooses a function ends in a jump to one that is recorded. The chosen one, by its name, is not."""
+    library = bench.folder / 'picking.c'
+    library.write_text('int picked(int n) { return n + 1; }\n'
+                       'typedef int (*Picked)(int);\n'
+                       'Picked choose(void) { return picked; }\n'
+                       '__attribute__((optimize("O2"))) static Picked resolve(void) { return choose(); }\n'
+                       'int makecontext(int n) __attribute__((ifunc("resolve")));\n')
+    bench.build(library, ['gcc', '-shared', '-fPIC'], 'libpicking.so')
+    source = bench.folder / 'chosen.c'
+    source.write_text('int makecontext(int); int main(void) { return makecontext(3) + makecontext(4); }\n')
+    program = bench.build(source, ['gcc', '-Wl,-z,lazy', f'-L{bench.folder}', f'-Wl,-rpath,{bench.folder}', '-Wl,--no-as-needed',
+                                   '-l:libpicking.so'])
+    if program is None:
+        return 'no functions that are chosen as the program runs'
+    same(bench, ['-e', 'symbol=choose+makecontext@libpicking.so'], program)
+    return ''
+
+
 def late_unwinder(bench):
     """A library that throws is loaded while calls are recorded: none of another thread is missed meanwhile."""
     library = bench.folder / 'throwing_library.cpp'
@@ -227,7 +265,7 @@ def refused(bench):
         expect(done.returncode == 1 and done.stderr.count('\n') == 1 and '--engine=bpf: ' in done.stderr, f'{option}: {done.stderr}')
 
 
-CASES = {case.__name__: case for case in (static_probes, calls, prototypes, jumps, exceptions, nameless_unwinder, late_unwinder, recursion, threads, crowded_buffer, attached, detached_while_held, refused)}
+CASES = {case.__name__: case for case in (static_probes, calls, prototypes, jumps, exceptions, nameless_unwinder, abandoned_call, resolver, late_unwinder, recursion, threads, crowded_buffer, attached, detached_while_held, refused)}
 
 
 def unless_impossible(case):

@@ -138,4 +138,12 @@ std::pair<std::uint64_t, std::uint64_t> vdso_of(pid_t pid) {
   return found;
 }
 
+std::uint64_t uprobe_trampoline_of(pid_t pid) {
+  std::uint64_t found = 0;
+  proc::for_each_range(proc::read_memory_map(pid), [&](const proc::MappedRange& mapping) {
+    found = mapping.path == "[uprobes]" ? mapping.start : found;
+  });
+  return found;
+}
+
 }  // namespace tracer::functions::library

@@ -52,4 +52,7 @@ bool is_executable(pid_t pid, std::uint64_t address);
 /// Returns start and size of the vDSO; 0 if there is none.
 std::pair<std::uint64_t, std::uint64_t> vdso_of(pid_t pid);
 
+/// Returns where the kernel has functions return to that it follows by uprobes; 0 if it does not in this process yet.
+std::uint64_t uprobe_trampoline_of(pid_t pid);
+
 }  // namespace tracer::functions::library
