@@ -303,7 +303,7 @@ void FunctionTracer::pass(ptrace::Tracee& tracee, std::uint64_t address, arch::R
   const ptrace::Stopped& thread = ptrace::stopped_thread(tracee);
   const std::shared_ptr<Breakpoints> space = thread_state(tracee)->space;
   // If the engine is about to detach from it, prepare_detach() does the rest.
-  const bool passed = tracee.detaching || space->pass(thread, tracee.memory, tracee.tgid, address, registers);
+  const bool passed = tracee.detaching || space->pass(thread, tracee.memory, tracee.tid(), address, registers);
   static_cast<void>(thread.set_registers(registers, at_trap));
   if (passed) {
     return;

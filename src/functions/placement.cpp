@@ -67,8 +67,8 @@ void Placement::update(ptrace::Tracee& tracee) {
   if (space.withdrawn) {
     return;
   }
-  std::map<std::uint64_t, Module> now = traceable_modules(tracee.tgid);
-  counter_.report_counts(tracee);  // with the modules that there were until now
+  std::map<std::uint64_t, Module> now = traceable_modules(tracee.tid());  // the leader may have ended
+  counter_.report_counts(tracee);                                         // with the modules that there were until now
   const auto is_same = [](const Module& one, const Module& other) {
     return one.file == other.file && one.bias == other.bias && one.end == other.end;
   };
