@@ -55,6 +55,30 @@ Breakpoint* Breakpoints::find_trap(std::uint64_t address) {
   return point == nullptr || point->code_size == 0 ? nullptr : point;
 }
 
+std::size_t Breakpoints::read_code(const trace::Memory& memory, std::uint64_t address,
+                                   std::span<std::byte> code) const {
+  const std::size_t size = memory.read(RemoteAddr(address), code);
+  for (auto at = points_.lower_bound(address); at != points_.end() && at->first - address < size; ++at) {
+    const Breakpoint& point = at->second;
+    const auto offset = static_cast<std::size_t>(at->first - address);
+    const auto there = code.begin() + static_cast<std::ptrdiff_t>(offset);
+    if (point.inserted) {
+      std::copy_n(point.code.begin(), std::min(arch::trap_instruction().size(), size - offset), there);
+    } else if (point.counted) {
+      std::copy_n(point.watched_code.begin(), std::min(point.watched_size, size - offset), there);
+    }
+  }
+  return size;
+}
+
+std::span<const std::byte> Breakpoints::watched_code(const trace::Memory& memory, std::uint64_t address) {
+  Breakpoint& point = note(address);
+  if (point.watched_size == 0) {
+    point.watched_size = read_code(memory, address, point.watched_code);
+  }
+  return std::span(point.watched_code).first(point.watched_size);
+}
+
 Breakpoint* Breakpoints::insert(const ptrace::Stopped& thread, const trace::Memory& memory, std::uint64_t address) {
   const auto at = points_.try_emplace(address).first;
   Breakpoint& point = at->second;
@@ -62,15 +86,11 @@ Breakpoint* Breakpoints::insert(const ptrace::Stopped& thread, const trace::Memo
     return &point;
   }
   if (point.code_size == 0) {
-    point.code_size = memory.read(RemoteAddr(address), point.code);
-    // What was read may have the traps of neighbours in it.
-    for (auto other = std::next(at); other != points_.end() && other->first - address < point.code_size; ++other) {
-      if (other->second.inserted) {
-        const auto offset = static_cast<std::size_t>(other->first - address);
-        const std::size_t count = std::min(arch::trap_instruction().size(), point.code_size - offset);
-        std::copy_n(other->second.code.begin(), count, point.code.begin() + static_cast<std::ptrdiff_t>(offset));
-      }
-    }
+    point.code_size = std::min(point.watched_size, point.code.size());
+    std::copy_n(point.watched_code.begin(), point.code_size, point.code.begin());
+  }
+  if (point.code_size == 0) {
+    point.code_size = read_code(memory, address, point.code);
   }
   if (point.code_size < arch::trap_instruction().size() ||
       !thread.write(RemoteAddr(address), arch::trap_instruction()).ok()) {

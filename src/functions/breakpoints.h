@@ -26,8 +26,10 @@ struct Breakpoint {
   std::array<std::byte, arch::max_instruction_size> code{};  ///< as it was, as far as it could be read
   std::size_t code_size = 0;
   bool inserted = false;
-  bool counted = false;            ///< there is none: the kernel counts or records who comes here
-  std::uint64_t probe_offset = 0;  ///< where in the module's file, if so
+  bool counted = false;  ///< there is none: the kernel counts or records who comes here
+  /// As it was before the kernel was to watch here; copies of the memory may have the kernel's traps.
+  std::array<std::byte, 2 * arch::max_instruction_size> watched_code{};
+  std::size_t watched_size = 0;
 
   // The reasons for it.
   trace::LibraryFunction* stub = nullptr;  ///< a module's call of a function
@@ -84,6 +86,9 @@ class Breakpoints {
   }
   /// Makes a record for one that may turn out not to be needed.
   Breakpoint& note(std::uint64_t address) { return points_[address]; }
+  /// Returns the code there without the kernel's traps or ours. A place that the kernel is to watch has to be passed
+  /// before it does so.
+  std::span<const std::byte> watched_code(const trace::Memory& memory, std::uint64_t address);
   /// All records, those of former ones among them.
   std::map<std::uint64_t, Breakpoint>& records() { return points_; }
   /// Null if none was ever there.
@@ -148,6 +153,8 @@ class Breakpoints {
   static constexpr std::uint64_t page_bytes = 65536;
   static constexpr std::size_t most_pages = 64;
 
+  /// Reads what is there, but no trap that is known. Returns how much could be read.
+  std::size_t read_code(const trace::Memory& memory, std::uint64_t address, std::span<std::byte> code) const;
   void lower_semaphores(const ptrace::Stopped& thread);
   [[nodiscard]] bool is_code(pid_t pid, std::uint64_t address) const;
   Breakpoint* insert(const ptrace::Stopped& thread, const trace::Memory& memory, std::uint64_t address);

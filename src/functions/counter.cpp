@@ -1,5 +1,7 @@
 #include "functions/counter.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "functions/probe_places.h"
@@ -17,8 +19,8 @@ std::uint32_t number_of(std::string_view symbol) {
 
 }  // namespace
 
-trace::FunctionCounter::Place Counter::place_of(ptrace::Tracee& tracee, const Module& module, std::uint64_t address,
-                                                Breakpoint& point) {
+trace::FunctionCounter::Place Counter::place_of(ptrace::Tracee& tracee, const Module& module, std::uint64_t address) {
+  const Breakpoint& point = space_of(tracee).note(address);
   trace::FunctionCounter::Place place;
   place.address = address;
   place.is_narrow = word_size(module.file->abi()) == 4;
@@ -29,14 +31,10 @@ trace::FunctionCounter::Place Counter::place_of(ptrace::Tracee& tracee, const Mo
     place.by_caller = true;
     place.symbol = number_of(point.entry_symbol);
   }
-  if (!point.counted) {  // else it is known from the process that this is a copy of
-    std::array<std::byte, 2 * arch::max_instruction_size> code{};
-    const std::size_t size = tracee.memory.read(RemoteAddr(address), code);
-    const auto start = file_offset(module, address);
-    const auto behind = arch::uprobe_offset(module.file->abi(), std::span(code).first(size), point.stub != nullptr);
-    point.probe_offset = start && behind ? *start + *behind : 0;
-  }
-  place.offset = point.probe_offset;
+  const auto code = space_of(tracee).watched_code(tracee.memory, address);
+  const auto start = file_offset(module, address);
+  const auto behind = arch::uprobe_offset(module.file->abi(), code, point.stub != nullptr);
+  place.offset = start && behind ? *start + *behind : 0;
   return place;
 }
 
@@ -59,40 +57,47 @@ void Counter::forget(pid_t process, std::uint64_t start, std::uint64_t end) {
 
 void Counter::watch(ptrace::Tracee& tracee, const std::vector<std::uint64_t>& addresses) {
   Breakpoints& space = space_of(tracee);
-  if (recorder_) {
-    recorder_->watch(tracee, addresses);
-  } else {
-    count_at(tracee, addresses);
-  }
+  const auto watched = recorder_ ? recorder_->watch(tracee, addresses) : count_at(tracee, addresses);
+  bool misses = false;
   for (const std::uint64_t address : addresses) {
-    if (!space.note(address).counted) {
+    Breakpoint& point = space.note(address);
+    if (watched.contains(address)) {
+      point.counted = true;
+    } else if (point.counted) {
+      misses = true;  // the kernel takes a breakpoint there for what watches the process that has created this one
+    } else {
       space.add(ptrace::stopped_thread(tracee), tracee.memory, address, [](Breakpoint&) {});
     }
   }
+  if (misses && !std::exchange(complained_, true)) {
+    sink_.complain(fmt::format("calls in process {} are missing: the kernel could not take more uprobes", tracee.tgid));
+  }
 }
 
-void Counter::count_at(ptrace::Tracee& tracee, const std::vector<std::uint64_t>& addresses) {
+std::set<std::uint64_t> Counter::count_at(ptrace::Tracee& tracee, const std::vector<std::uint64_t>& addresses) {
   Breakpoints& space = space_of(tracee);
+  std::set<std::uint64_t> counted;
   std::map<std::uint64_t, std::vector<trace::FunctionCounter::Place>> by_module;
   // The kernel finds the memory of a process by its leader.
   const bool has_leader = !proc::status_field(tracee.tgid, "VmSize").empty();
   for (const std::uint64_t address : addresses) {
     const Module* module = space.module_at(address);
-    Breakpoint& point = space.note(address);
     if (module != nullptr && has_leader) {
-      const trace::FunctionCounter::Place place = place_of(tracee, *module, address, point);
+      const trace::FunctionCounter::Place place = place_of(tracee, *module, address);
       if (place.offset != 0) {
         by_module[module->start].push_back(place);
       }
     }
-    point.counted = false;
   }
   for (auto& [start, places] : by_module) {
     kernel_->watch(tracee.tgid, path_of(tracee.tgid, space.modules.at(start)), places);
     for (const trace::FunctionCounter::Place& place : places) {
-      space.note(place.address).counted = place.counts;
+      if (place.counts) {
+        counted.insert(place.address);
+      }
     }
   }
+  return counted;
 }
 
 void Counter::watch_noted(ptrace::Tracee& tracee) {

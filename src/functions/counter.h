@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "arch/breakpoint.h"
@@ -55,14 +56,16 @@ class Counter {
 
  private:
   void watch(ptrace::Tracee& tracee, const std::vector<std::uint64_t>& addresses);
-  void count_at(ptrace::Tracee& tracee, const std::vector<std::uint64_t>& addresses);
+  /// Returns those that the kernel counts now.
+  std::set<std::uint64_t> count_at(ptrace::Tracee& tracee, const std::vector<std::uint64_t>& addresses);
   [[nodiscard]] static trace::FunctionCounter::Place place_of(ptrace::Tracee& tracee, const library::Module& module,
-                                                              std::uint64_t address, Breakpoint& point);
+                                                              std::uint64_t address);
 
   std::shared_ptr<trace::FunctionCounter> kernel_;
   std::optional<Recorder> recorder_;
   FunctionTable& functions_;
   ptrace::EventSink& sink_;
+  bool complained_ = false;
 };
 
 }  // namespace tracer::functions

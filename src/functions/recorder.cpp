@@ -9,6 +9,7 @@
 #include "arch/syscall_abi.h"
 #include "functions/probe_places.h"
 #include "functions/stopped_context.h"
+#include "proc/proc_files.h"
 
 namespace tracer::functions {
 namespace {
@@ -172,8 +173,7 @@ std::optional<Place> Recorder::place_of(ptrace::Tracee& tracee, const Module& mo
   if (abi != arch::native_abi() || !start || point.resolved != nullptr || point.unreported != nullptr) {
     return std::nullopt;
   }
-  std::array<std::byte, 2 * arch::max_instruction_size> bytes{};
-  const auto code = std::span(bytes).first(tracee.memory.read(RemoteAddr(address), bytes));
+  const auto code = space_of(tracee).watched_code(tracee.memory, address);
   Place place;
   place.address = address;
   place.function = function_at(functions_, space_of(tracee), point);
@@ -214,16 +214,21 @@ bool Recorder::leave_returns(ptrace::Tracee& tracee) {
   return true;
 }
 
-void Recorder::watch(ptrace::Tracee& tracee, const std::vector<std::uint64_t>& addresses) {
+std::set<std::uint64_t> Recorder::watch(ptrace::Tracee& tracee, const std::vector<std::uint64_t>& addresses) {
+  std::set<std::uint64_t> recorded;
   Breakpoints& space = space_of(tracee);
+  // The kernel finds the memory of a process by its leader.
+  if (proc::status_field(tracee.tgid, "VmSize").empty()) {
+    return recorded;
+  }
   std::map<std::uint64_t, std::vector<Place>> by_module;
   const bool returns_do_harm = walks_stacks(space);
   for (const std::uint64_t address : addresses) {
     const Module* module = space.module_at(address);
-    Breakpoint& point = space.note(address);
-    point.counted = false;
+    const Breakpoint& point = space.note(address);
     auto place = module == nullptr ? std::nullopt : place_of(tracee, *module, address, point);
-    if (place && (place->function == nullptr || !returns_do_harm)) {
+    // Where the process that has created this one is recorded, no breakpoint can do it.
+    if (place && (place->function == nullptr || !returns_do_harm || point.counted)) {
       by_module[module->start].push_back(std::move(*place));
     }
   }
@@ -231,9 +236,15 @@ void Recorder::watch(ptrace::Tracee& tracee, const std::vector<std::uint64_t>& a
     const Module& module = space.modules.at(start);
     kernel_->watch(tracee.tgid, module.file->abi(), path_of(tracee.tgid, module), places);
     for (const Place& place : places) {
-      space.note(place.address).counted = place.recorded;
+      if (place.recorded) {
+        recorded.insert(place.address);
+      }
     }
   }
+  if (returns_do_harm) {
+    kernel_->leave_returns(tracee.tgid);
+  }
+  return recorded;
 }
 
 }  // namespace tracer::functions

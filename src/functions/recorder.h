@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "functions/function_table.h"
@@ -16,8 +17,8 @@ class Recorder {
   Recorder(std::shared_ptr<trace::FunctionRecorder> kernel, FunctionTable& functions)
       : kernel_(std::move(kernel)), functions_(functions) {}
 
-  /// Records at these addresses; those of the breakpoints there are `counted` that are recorded now.
-  void watch(ptrace::Tracee& tracee, const std::vector<std::uint64_t>& addresses);
+  /// Records at these addresses. Returns those that are recorded now.
+  std::set<std::uint64_t> watch(ptrace::Tracee& tracee, const std::vector<std::uint64_t>& addresses);
   /// Whether libraries, which say what the program's calls take, are yet to be mapped by the loader. Until then the
   /// program itself does not run.
   [[nodiscard]] static bool is_too_early(const Breakpoints& space);

@@ -6,6 +6,7 @@ the program is, and none is missing.
 """
 
 import ctypes
+import os
 import pathlib
 import re
 import select
@@ -191,6 +192,86 @@ def threads(bench):
     of_threads(bench, [])
 
 
+WORKING = ('#include <signal.h>\n#include <stdio.h>\n#include <sys/sdt.h>\n#include <sys/wait.h>\n#include <unistd.h>\n'
+           'int work(int n) { DTRACE_PROBE1(demo, hit, n); __asm__ volatile(""); return n + 1; }\n')
+
+
+def children(bench):
+    """Every hit of theirs shows: of a fork's child and its own, of a vfork's, and of their parent between and behind them."""
+    source = bench.folder / 'working.c'
+    source.write_text(WORKING +
+                      'static void many(int n) { for (int i = 0; i < 50; i++) work(n + i); }\n'
+                      'int main(void) {\n'
+                      '  many(0);\n'
+                      '  if (fork() == 0) { many(1000); if (fork() == 0) { many(2000); _exit(0); } wait(NULL); many(3000); _exit(0); }\n'
+                      '  wait(NULL); many(4000);\n'
+                      '  if (vfork() == 0) { for (int i = 0; i < 50; i++) work(5000 + i); _exit(0); }\n'
+                      '  wait(NULL); many(6000); return 7; }\n')
+    program = bench.build(source, ['gcc'])
+    for options, pattern in ((['-e', 'usdt=demo:*'], r'demo:hit@working\((\d+)\)'),
+                             (['-e', 'symbol=work@MAIN'], r'work@working\((\d+),.* = \d+$')):
+        lines, status = bench.trace(['--engine=bpf', '-q', '-f', '-e', 'trace=none', *options], program)
+        hits = [int(hit) for hit in re.findall(pattern, '\n'.join(lines), re.MULTILINE)]
+        expect(hits == [n + i for n in range(0, 7000, 1000) for i in range(50)], f'{options}: {len(hits)} hits: {hits}')
+        expect(status == 7, f'status {status}')
+
+
+def detached_child(bench):
+    """Its code is as before when the tracer has left: it goes on."""
+    source = bench.folder / 'endlessly.c'
+    source.write_text(WORKING +
+                      'static void answer(int number) { (void)number; write(1, "alive\\n", 6); }\n'
+                      'static volatile int asked;\nstatic void ask(int number) { asked = number; }\n'
+                      'int main(void) {\n'
+                      '  signal(SIGUSR1, answer); signal(SIGUSR2, ask); puts("runs"); fflush(stdout);\n'
+                      '  while (!asked) { work(0); usleep(1000); }\n'
+                      '  if (fork() != 0) { wait(NULL); return 0; }\n'
+                      '  alarm(300); printf("%d\\n", getpid()); fflush(stdout);\n'
+                      '  for (;;) { work(1); usleep(100); } }\n')
+    program = bench.build(source, ['gcc'])
+    running = subprocess.Popen([str(program)], stdout=subprocess.PIPE, bufsize=0)
+    tracer = child = None
+    try:
+        running.stdout.readline()
+        tracer = subprocess.Popen([bench.tracer, '--engine=bpf', '-f', '-e', 'trace=none', '-e', 'usdt=demo:*', '-p', str(running.pid)],
+                                  stderr=subprocess.PIPE, text=True)
+        while not tracer.stderr.readline().startswith('demo:hit'):
+            pass
+        running.send_signal(signal.SIGUSR2)
+        child = int(running.stdout.readline())
+        tracer.send_signal(signal.SIGINT)
+        tracer.communicate(timeout=TIMEOUT)
+        os.kill(child, signal.SIGUSR1)
+        answers = select.select([running.stdout], [], [], PATIENCE)[0] and running.stdout.readline()
+    finally:
+        for process in (tracer, running):
+            if process is not None:
+                process.kill()
+                process.wait()
+        if child is not None and pathlib.Path(f'/proc/{child}').exists():
+            os.kill(child, signal.SIGKILL)
+    expect(answers == b'alive\n', f'the child does not go on: {answers}')
+
+
+def leader_gone(bench):
+    """A library is loaded when the first thread of the process has ended."""
+    library = bench.folder / 'counting.c'
+    library.write_text('int count(int n) { return n + 1; }\n')
+    bench.build(library, ['gcc', '-shared', '-fPIC'], 'libcounting.so')
+    source = bench.folder / 'leaderless.c'
+    source.write_text('#include <dlfcn.h>\n#include <pthread.h>\n#include <stdlib.h>\nstatic pthread_t first;\n'
+                      'static void* run(void* path) {\n'
+                      '  pthread_join(first, NULL);\n'
+                      '  int (*count)(int) = dlsym(dlopen(path, RTLD_NOW), "count");\n'
+                      '  exit(count(3) + count(4)); }\n'
+                      'int main(int argc, char** argv) {\n'
+                      '  first = pthread_self(); pthread_t thread; pthread_create(&thread, NULL, run, argv[argc - 1]); pthread_exit(NULL); }\n')
+    program = bench.build(source, ['gcc'])
+    lines, status = bench.trace(['--engine=bpf', '-q', '-f', '-e', 'trace=none', '-e', 'symbol=count@libcounting.so'], program,
+                                [str(bench.folder / 'libcounting.so')])
+    expect(len([line for line in lines if 'count@' in line]) == 2 and status == 9, f'status {status}: ' + '\n'.join(lines))
+
+
 def crowded_buffer(bench):
     """A thread waits where there is no room for what it does."""
     of_threads(bench, ['--bpf-buffer=64K'])
@@ -265,7 +346,7 @@ def refused(bench):
         expect(done.returncode == 1 and done.stderr.count('\n') == 1 and '--engine=bpf: ' in done.stderr, f'{option}: {done.stderr}')
 
 
-CASES = {case.__name__: case for case in (static_probes, calls, prototypes, jumps, exceptions, nameless_unwinder, abandoned_call, resolver, late_unwinder, recursion, threads, crowded_buffer, attached, detached_while_held, refused)}
+CASES = {case.__name__: case for case in (static_probes, calls, prototypes, jumps, exceptions, nameless_unwinder, abandoned_call, resolver, late_unwinder, recursion, threads, crowded_buffer, children, detached_child, leader_gone, attached, detached_while_held, refused)}
 
 
 def unless_impossible(case):
