@@ -19,11 +19,12 @@ namespace tracer::functions {
 class Counter {
  public:
   /// `kernel`: null if breakpoints count. `recorder`: null if calls are only counted, or breakpoints report them.
+  /// `only_probes`: no functions are asked for.
   Counter(std::shared_ptr<trace::FunctionCounter> kernel, std::shared_ptr<trace::FunctionRecorder> recorder,
-          FunctionTable& functions, ptrace::EventSink& sink)
+          bool only_probes, FunctionTable& functions, ptrace::EventSink& sink)
       : kernel_(std::move(kernel)), functions_(functions), sink_(sink) {
     if (recorder != nullptr) {
-      recorder_.emplace(std::move(recorder), functions);
+      recorder_.emplace(std::move(recorder), functions, only_probes);
     }
   }
 

@@ -22,6 +22,10 @@ bool has_signal(pid_t tid, const std::string& field, int signal) {
   return ((std::strtoull(proc::status_field(tid, field).c_str(), nullptr, 16) >> (signal - 1)) & 1) != 0;
 }
 
+bool only_probes(const library::LibrarySelection& selection) {
+  return selection.calls.empty() && selection.entries.empty() && selection.exports.empty();
+}
+
 bool is_for_calls(const Breakpoint& point) {
   return point.stub != nullptr || point.entry != nullptr || point.resolved != nullptr || !point.callers.empty() ||
          point.unreported != nullptr;
@@ -94,7 +98,7 @@ FunctionTracer::FunctionTracer(Options options, ptrace::EventSink& sink)
     : options_(std::move(options)),
       sink_(sink),
       functions_(options_.selection.demangler),
-      counter_(options_.counter, options_.recorder, functions_, sink),
+      counter_(options_.counter, options_.recorder, only_probes(options_.selection), functions_, sink),
       placement_(options_.selection, options_.one_by_one, functions_, counter_, sink) {}
 
 // ---------------------------------------------------------------------------------------------- threads and processes

@@ -222,13 +222,14 @@ std::set<std::uint64_t> Recorder::watch(ptrace::Tracee& tracee, const std::vecto
     return recorded;
   }
   std::map<std::uint64_t, std::vector<Place>> by_module;
-  const bool returns_do_harm = walks_stacks(space);
+  const bool returns_do_harm = !only_probes_ && walks_stacks(space);
   for (const std::uint64_t address : addresses) {
     const Module* module = space.module_at(address);
     const Breakpoint& point = space.note(address);
     auto place = module == nullptr ? std::nullopt : place_of(tracee, *module, address, point);
-    // Where the process that has created this one is recorded, no breakpoint can do it.
-    if (place && (place->function == nullptr || !returns_do_harm || point.counted)) {
+    // In a process with uprobes the kernel takes a breakpoint for one where any other process is recorded. So no probes
+    // beside breakpoints for functions, and none of these where the process that has created this one is recorded.
+    if (place && (!returns_do_harm || point.counted)) {
       by_module[module->start].push_back(std::move(*place));
     }
   }

@@ -14,8 +14,9 @@ namespace tracer::functions {
 
 class Recorder {
  public:
-  Recorder(std::shared_ptr<trace::FunctionRecorder> kernel, FunctionTable& functions)
-      : kernel_(std::move(kernel)), functions_(functions) {}
+  /// `only_probes`: no functions are asked for.
+  Recorder(std::shared_ptr<trace::FunctionRecorder> kernel, FunctionTable& functions, bool only_probes)
+      : kernel_(std::move(kernel)), functions_(functions), only_probes_(only_probes) {}
 
   /// Records at these addresses. Returns those that are recorded now.
   std::set<std::uint64_t> watch(ptrace::Tracee& tracee, const std::vector<std::uint64_t>& addresses);
@@ -36,6 +37,7 @@ class Recorder {
 
   std::shared_ptr<trace::FunctionRecorder> kernel_;
   FunctionTable& functions_;
+  bool only_probes_;
 };
 
 /// What is known of a thread at a place that the kernel has recorded.

@@ -29,7 +29,7 @@ def why_not(bench):
 def plain(lines):
     """Without what differs from run to run: addresses, ids, and the blanks before a result."""
     lines = [re.sub(r'si_pid=\d+', 'si_pid=PID', re.sub(r' += ', ' = ', line)) for line in without_addresses(lines)]
-    return [line for line in lines if 'SIGCHLD' not in line]
+    return [re.sub(r'^\d+ +', '', line) for line in lines if 'SIGCHLD' not in line]
 
 
 def same(bench, options, program, arguments=()):
@@ -216,6 +216,27 @@ def children(bench):
         expect(status == 7, f'status {status}')
 
 
+def not_recorded_beside(bench):
+    """A process that switches stacks has breakpoints, where another is recorded in the same file."""
+    library = bench.folder / 'both.c'
+    library.write_text('#include <sys/sdt.h>\nint count(int n) { return n + 1; }\n'
+                       'int probe(int n) { DTRACE_PROBE1(demo, hit, n); __asm__ volatile(""); return n; }\n')
+    bench.build(library, ['gcc', '-shared', '-fPIC'], 'libboth.so')
+    source = bench.folder / 'switching.c'
+    source.write_text('#include <sys/wait.h>\n#include <ucontext.h>\n#include <unistd.h>\nint count(int); int probe(int);\n'
+                      'int main(int argc, char** argv) {\n'
+                      '#ifdef SWITCHES\n'
+                      '  ucontext_t one; if (argc > 5) swapcontext(&one, &one);\n'
+                      '#endif\n'
+                      '  count(argc); probe(argc);\n'
+                      '  if (argc > 1 && fork() == 0) { execv(argv[1], argv + 1); _exit(1); }\n'
+                      '  wait(NULL); return count(argc); }\n')
+    link = ['gcc', f'-L{bench.folder}', f'-Wl,-rpath,{bench.folder}', '-Wl,--no-as-needed', '-l:libboth.so']
+    switching = bench.build(source, [*link, '-DSWITCHES'], 'switching')
+    lines = same(bench, ['-f', '-e', 'symbol=count@libboth.so', '-e', 'usdt=demo:*'], bench.build(source, link, 'creating'), [str(switching)])
+    expect(len([line for line in lines if 'count@' in line]) == 4, 'got: ' + '\n'.join(lines))
+
+
 def detached_child(bench):
     """Its code is as before when the tracer has left: it goes on."""
     source = bench.folder / 'endlessly.c'
@@ -346,7 +367,7 @@ def refused(bench):
         expect(done.returncode == 1 and done.stderr.count('\n') == 1 and '--engine=bpf: ' in done.stderr, f'{option}: {done.stderr}')
 
 
-CASES = {case.__name__: case for case in (static_probes, calls, prototypes, jumps, exceptions, nameless_unwinder, abandoned_call, resolver, late_unwinder, recursion, threads, crowded_buffer, children, detached_child, leader_gone, attached, detached_while_held, refused)}
+CASES = {case.__name__: case for case in (static_probes, calls, prototypes, jumps, exceptions, nameless_unwinder, abandoned_call, resolver, late_unwinder, recursion, threads, crowded_buffer, children, not_recorded_beside, detached_child, leader_gone, attached, detached_while_held, refused)}
 
 
 def unless_impossible(case):
