@@ -34,6 +34,7 @@ class EntryChunks {
   };
 
   std::unordered_map<pid_t, Thread> threads_;
+  std::size_t bytes_ = 0;  ///< what all of them take
 };
 
 }  // namespace tracer::bpf

@@ -247,7 +247,8 @@ void UprobeRecorder::deliver(std::span<const std::byte> record, const std::funct
   Hit hit;
   hit.tid = static_cast<pid_t>(front.head.tid);
   hit.is_return = front.head.kind == record_returned;
-  if (is_call && !hit.is_return) {
+  hit.return_unseen = (front.flags & record_return_unseen) != 0;
+  if (is_call && !hit.is_return && !hit.return_unseen) {
     entries_.keep(hit.tid, front.stack_pointer, front.head.number, chunks);
   }
   const CapturedMemory memory(
@@ -257,7 +258,6 @@ void UprobeRecorder::deliver(std::span<const std::byte> record, const std::funct
   hit.address = addresses_[front.head.number];
   hit.stack_pointer = front.stack_pointer;
   hit.registers = std::as_bytes(std::span(front.registers));
-  hit.return_unseen = (front.flags & record_return_unseen) != 0;
   hit.error = (front.flags & record_has_error) != 0 ? std::optional(front.error) : std::nullopt;
   hit.memory = &memory;
   handle(hit);
