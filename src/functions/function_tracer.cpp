@@ -120,6 +120,7 @@ void FunctionTracer::begin(ptrace::Tracee& tracee) {
   }
   auto state = std::make_unique<ThreadState>();
   state->space = std::make_shared<Breakpoints>();
+  state->space->recording.since_exec = ptrace::stopped_thread(tracee).event() == PTRACE_EVENT_EXEC;
   spaces_[tracee.tgid] = state->space;
   tracee.functions = std::move(state);
   placement_.update(tracee);
