@@ -293,7 +293,9 @@ Result<ChosenEngine> choose_engine(const cli::Options& options, process::EngineO
       kernel_watches_functions = true;
       function_options.recorder = std::move(recorder).value();
       function_options.one_by_one = true;
-      debug("functions: uprobes record their calls in the kernel, where nobody stops for it");
+      debug(function_options.recorder->records_calls()
+                ? "functions: uprobes record their calls in the kernel, where nobody stops for it"
+                : "functions: breakpoints, as the kernel records calls since Linux 6.13; uprobes record static probes");
     } else {
       debug("functions: breakpoints, not uprobes: " + counter.error().message);
     }

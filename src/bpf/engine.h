@@ -39,7 +39,7 @@ struct RecordingOptions {
   std::uint32_t buffer_size = 0;    ///< of the ring buffer, in bytes; a power of two
 };
 
-/// Records calls of functions and static probes by uprobes (Linux 6.10). Otherwise as above.
+/// Records static probes by uprobes, from Linux 6.10 on, and calls of functions, from 6.13 on. Otherwise as above.
 Result<std::shared_ptr<trace::FunctionRecorder>> make_function_recorder(RecordingOptions options);
 
 struct TracingOptions {

@@ -27,7 +27,7 @@ constexpr std::uint8_t first_of_probe = most_sources;
 
 Result<std::shared_ptr<trace::FunctionRecorder>> make_function_recorder(RecordingOptions options) {
   if (kernel_version() < many_uprobes_at_once_since) {
-    return Error{ENOTSUP, "calls of functions are recorded in the kernel since Linux 6.10"};
+    return Error{ENOTSUP, "static probes are recorded in the kernel since Linux 6.10, calls of functions since 6.13"};
   }
   if (::access("/sys/bus/event_source/devices/uprobe", F_OK) != 0) {
     return Error{ENOTSUP, "the kernel has no uprobes; it has to be built with CONFIG_UPROBE_EVENTS"};

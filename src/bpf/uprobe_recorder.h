@@ -21,6 +21,7 @@ class UprobeRecorder final : public trace::FunctionRecorder {
   /// Puts the programs into the kernel.
   Status load();
 
+  [[nodiscard]] bool records_calls() const override { return records_calls_; }
   void watch(pid_t process, Abi abi, const std::string& file, std::span<Place> places) override;
   void take(const std::function<void(const Hit&)>& handle) override;
   void forget(pid_t process, std::uint64_t start, std::uint64_t end) override;

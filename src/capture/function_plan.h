@@ -16,8 +16,6 @@ struct FunctionPlan {
   std::vector<capture_operation> exit;
 };
 
-inline constexpr std::uint8_t no_word = 255;
-
 /// The operations of a function's prototype. The caller says which words its slots hold.
 FunctionPlan plan_function(const spec::Tables& tables, Abi abi, const spec::Call& function, CaptureLimits limits);
 

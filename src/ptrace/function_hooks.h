@@ -99,7 +99,7 @@ class FunctionHooks {
   virtual void end_calls(Tracee& tracee) = 0;
   /// Whether there was a program, and nothing in it or its libraries that is asked for.
   [[nodiscard]] virtual bool found_nothing() const = 0;
-  /// Why parts of what is asked for were not found, as far as that can be said; a line each.
+  /// Why parts of what is asked for were not found, as far as that can be said, and how much was lost; a line each.
   [[nodiscard]] virtual std::vector<std::string> why_missed() const = 0;
 };
 

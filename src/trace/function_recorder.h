@@ -51,6 +51,9 @@ class FunctionRecorder {
     bool recorded = false;  ///< set by watch()
   };
 
+  /// False: only static probes.
+  [[nodiscard]] virtual bool records_calls() const = 0;
+
   /// Records from now on when a thread of `process`, whose programs are of this ABI, comes to one of these places of
   /// `file`, a path for the kernel to find it by. Where `recorded` stays false, a breakpoint has to do it.
   virtual void watch(pid_t process, Abi abi, const std::string& file, std::span<Place> places) = 0;
