@@ -21,7 +21,39 @@ bool is_near(std::uint64_t one, std::uint64_t other) {
   return (one > other ? one - other : other - one) < arch::displaced_reach();
 }
 
+/// Reads what is there, but no trap of these. Returns how much could be read.
+std::size_t read_code(const std::map<std::uint64_t, Breakpoint>& points, const trace::Memory& memory,
+                      std::uint64_t address, std::span<std::byte> code) {
+  const std::size_t size = memory.read(RemoteAddr(address), code);
+  for (auto at = points.lower_bound(address); at != points.end() && at->first - address < size; ++at) {
+    const Breakpoint& point = at->second;
+    const auto offset = static_cast<std::size_t>(at->first - address);
+    const auto there = code.begin() + static_cast<std::ptrdiff_t>(offset);
+    if (point.inserted) {
+      std::copy_n(point.code.begin(), std::min(arch::trap_instruction().size(), size - offset), there);
+    } else if (point.counted) {
+      std::copy_n(point.watched_code.begin(), std::min(point.watched_size, size - offset), there);
+    }
+  }
+  return size;
+}
+
 }  // namespace
+
+std::uint64_t RecordingState::find_trampoline(pid_t pid) {
+  if (trampoline == 0) {
+    trampoline = library::uprobe_trampoline_of(pid);
+  }
+  return trampoline;
+}
+
+std::span<const std::byte> watched_code(Breakpoints& space, const trace::Memory& memory, std::uint64_t address) {
+  Breakpoint& point = space.note(address);
+  if (point.watched_size == 0) {
+    point.watched_size = read_code(space.records(), memory, address, point.watched_code);
+  }
+  return std::span(point.watched_code).first(point.watched_size);
+}
 
 Breakpoint* Breakpoints::find(std::uint64_t address) {
   const auto at = points_.find(address);
@@ -37,13 +69,6 @@ const library::Module* Breakpoints::module_at(std::uint64_t address) const {
   return address < module.end ? &module : nullptr;
 }
 
-std::uint64_t Breakpoints::trampoline(pid_t pid) {
-  if (recording.trampoline == 0) {
-    recording.trampoline = library::uprobe_trampoline_of(pid);
-  }
-  return recording.trampoline;
-}
-
 bool Breakpoints::is_code(pid_t pid, std::uint64_t address) const {
   const auto known = points_.find(address);
   return (known != points_.end() && known->second.inserted) || module_at(address) != nullptr ||
@@ -53,30 +78,6 @@ bool Breakpoints::is_code(pid_t pid, std::uint64_t address) const {
 Breakpoint* Breakpoints::find_trap(std::uint64_t address) {
   Breakpoint* point = find(address);
   return point == nullptr || point->code_size == 0 ? nullptr : point;
-}
-
-std::size_t Breakpoints::read_code(const trace::Memory& memory, std::uint64_t address,
-                                   std::span<std::byte> code) const {
-  const std::size_t size = memory.read(RemoteAddr(address), code);
-  for (auto at = points_.lower_bound(address); at != points_.end() && at->first - address < size; ++at) {
-    const Breakpoint& point = at->second;
-    const auto offset = static_cast<std::size_t>(at->first - address);
-    const auto there = code.begin() + static_cast<std::ptrdiff_t>(offset);
-    if (point.inserted) {
-      std::copy_n(point.code.begin(), std::min(arch::trap_instruction().size(), size - offset), there);
-    } else if (point.counted) {
-      std::copy_n(point.watched_code.begin(), std::min(point.watched_size, size - offset), there);
-    }
-  }
-  return size;
-}
-
-std::span<const std::byte> Breakpoints::watched_code(const trace::Memory& memory, std::uint64_t address) {
-  Breakpoint& point = note(address);
-  if (point.watched_size == 0) {
-    point.watched_size = read_code(memory, address, point.watched_code);
-  }
-  return std::span(point.watched_code).first(point.watched_size);
 }
 
 Breakpoint* Breakpoints::insert(const ptrace::Stopped& thread, const trace::Memory& memory, std::uint64_t address) {
@@ -90,7 +91,7 @@ Breakpoint* Breakpoints::insert(const ptrace::Stopped& thread, const trace::Memo
     std::copy_n(point.watched_code.begin(), point.code_size, point.code.begin());
   }
   if (point.code_size == 0) {
-    point.code_size = read_code(memory, address, point.code);
+    point.code_size = read_code(points_, memory, address, point.code);
   }
   if (point.code_size < arch::trap_instruction().size() ||
       !thread.write(RemoteAddr(address), arch::trap_instruction()).ok()) {

@@ -66,7 +66,10 @@ struct RecordingState {
   bool since_exec = false;       ///< the program is known from its start on
   unsigned looks = 0;            ///< how often the modules were looked at
   bool leaves_returns = false;   ///< returns are not recorded any more
-  std::uint64_t trampoline = 0;  ///< what the kernel puts in the place of return addresses; 0: not known yet
+  std::uint64_t trampoline = 0;  ///< see find_trampoline()
+
+  /// Returns what the kernel puts in the place of return addresses; 0: there is nothing of that yet.
+  std::uint64_t find_trampoline(pid_t pid);
 };
 
 class Breakpoints {
@@ -87,9 +90,6 @@ class Breakpoints {
   }
   /// Makes a record for one that may turn out not to be needed.
   Breakpoint& note(std::uint64_t address) { return points_[address]; }
-  /// Returns the code there without the kernel's traps or ours. A place that the kernel is to watch has to be passed
-  /// before it does so.
-  std::span<const std::byte> watched_code(const trace::Memory& memory, std::uint64_t address);
   /// All records, those of former ones among them.
   std::map<std::uint64_t, Breakpoint>& records() { return points_; }
   /// Null if none was ever there.
@@ -128,8 +128,6 @@ class Breakpoints {
   std::map<std::uint64_t, library::Module> modules;
   /// The one of these whose code is at `address`, or null.
   [[nodiscard]] const library::Module* module_at(std::uint64_t address) const;
-  /// RecordingState::trampoline; 0: there is none yet.
-  std::uint64_t trampoline(pid_t pid);
   /// Functions whose addresses the loader has not filled in yet, and where it will.
   struct Pending {
     std::uint64_t module = 0;
@@ -154,8 +152,6 @@ class Breakpoints {
   static constexpr std::uint64_t page_bytes = 65536;
   static constexpr std::size_t most_pages = 64;
 
-  /// Reads what is there, but no trap that is known. Returns how much could be read.
-  std::size_t read_code(const trace::Memory& memory, std::uint64_t address, std::span<std::byte> code) const;
   void lower_semaphores(const ptrace::Stopped& thread);
   [[nodiscard]] bool is_code(pid_t pid, std::uint64_t address) const;
   Breakpoint* insert(const ptrace::Stopped& thread, const trace::Memory& memory, std::uint64_t address);
@@ -175,5 +171,9 @@ class Breakpoints {
   std::map<std::uint64_t, std::uint64_t> displaced_;  ///< from the address of a displaced instruction to its own
   bool cannot_map_ = false;
 };
+
+/// Returns the code there without the kernel's traps or ours. A place that the kernel is to watch has to be passed
+/// before it does so.
+std::span<const std::byte> watched_code(Breakpoints& space, const trace::Memory& memory, std::uint64_t address);
 
 }  // namespace tracer::functions

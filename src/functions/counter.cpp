@@ -31,7 +31,7 @@ trace::FunctionCounter::Place Counter::place_of(ptrace::Tracee& tracee, const Mo
     place.by_caller = true;
     place.symbol = number_of(point.entry_symbol);
   }
-  const auto code = space_of(tracee).watched_code(tracee.memory, address);
+  const auto code = watched_code(space_of(tracee), tracee.memory, address);
   const auto start = file_offset(module, address);
   const auto behind = arch::uprobe_offset(module.file->abi(), code, point.stub != nullptr);
   place.offset = start && behind ? *start + *behind : 0;

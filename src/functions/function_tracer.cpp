@@ -393,7 +393,7 @@ void FunctionTracer::enter(ptrace::Tracee& tracee, Breakpoint& point, std::uint6
   if (counter_.recorder() != nullptr && space.module_at(entry->return_address) == nullptr) {
     // If a function that jumps to this one is recorded, the kernel has put an address of its own there.
     const auto replaced = calls.return_address_at(entry->stack_pointer);
-    if (replaced && entry->return_address == space.trampoline(tracee.tid())) {
+    if (replaced && entry->return_address == space.recording.find_trampoline(tracee.tid())) {
       entry->return_address = *replaced;
     }
   }
@@ -461,7 +461,7 @@ void FunctionTracer::report_start(ptrace::Tracee& tracee, const OpenCall& call, 
 
 void FunctionTracer::collect() {
   Recorder* recorder = counter_.recorder();
-  // Who is told of a call may have us detach from threads, and this collects, too.
+  // A report may have us detach from threads, which collects, too.
   if (recorder == nullptr || std::exchange(collecting_, true)) {
     return;
   }
@@ -518,7 +518,7 @@ void FunctionTracer::on_hit(const trace::FunctionRecorder::Hit& hit) {
 void FunctionTracer::restore_stack(ptrace::Tracee& tracee, Abi abi) {
   Breakpoints& space = space_of(tracee);
   const ptrace::Stopped& thread = ptrace::stopped_thread(tracee);
-  const std::uint64_t trampoline = space.trampoline(tracee.tid());
+  const std::uint64_t trampoline = space.recording.find_trampoline(tracee.tid());
   if (trampoline == 0) {
     return;
   }

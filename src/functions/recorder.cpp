@@ -174,7 +174,7 @@ std::optional<Place> Recorder::place_of(ptrace::Tracee& tracee, const Module& mo
   if (abi != arch::native_abi() || !start || point.resolved != nullptr || point.unreported != nullptr) {
     return std::nullopt;
   }
-  const auto code = space_of(tracee).watched_code(tracee.memory, address);
+  const auto code = watched_code(space_of(tracee), tracee.memory, address);
   Place place;
   place.address = address;
   place.function = function_at(functions_, space_of(tracee), point);
