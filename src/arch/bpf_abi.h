@@ -119,7 +119,8 @@ static __always_inline __u64 bpf_stack_pointer(const struct pt_regs* regs) {
   return regs->sp;
 }
 
-/* The result of a function that has just returned, and the stack pointer that it was entered with. Of 64-bit programs. */
+/* The result of a function that has just returned, and the stack pointer that it was entered with. Of 64-bit programs.
+ */
 static __always_inline __u64 bpf_function_result(const struct pt_regs* regs) {
   return regs->ax;
 }

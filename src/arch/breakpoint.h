@@ -91,8 +91,8 @@ std::vector<FoundStub> find_stubs(Abi abi, std::span<const std::byte> code, std:
 /// program.
 std::optional<std::size_t> uprobe_offset(Abi abi, std::span<const std::byte> code, bool is_stub);
 
-/// Whether a uprobe does no harm at the first instruction of `code`, which is that of a static probe: in the middle of a
-/// function.
+/// Whether a uprobe does no harm at the first instruction of `code`, which is that of a static probe: in the middle of
+/// a function.
 bool can_watch_static_probe(std::span<const std::byte> code);
 
 // ---------------------------------------------------------------------------------------------- functions

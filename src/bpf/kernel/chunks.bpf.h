@@ -70,8 +70,7 @@ static __always_inline void copy_block(struct scratch* s, __u64 address, __u64 s
   if (read_memory(data, (__u32)size, address) != 0) {
     s->faults++;
     const __u64 on_page = page - address % page; /* what is on this page may be there */
-    if (on_page >= size || on_page > largest_piece ||
-        read_memory(data, (__u32)on_page, address) != 0) {
+    if (on_page >= size || on_page > largest_piece || read_memory(data, (__u32)on_page, address) != 0) {
       return;
     }
     size = on_page;
