@@ -381,10 +381,8 @@ void StructDecoder::unknown_bytes(const Context& context, std::uint64_t availabl
   const Scope& scope = *context.scope;
   const Struct& layout = *scope.type;
   const bool is_filled = says_all(layout);
-  if (is_filled) {
-    const std::int64_t size = evaluator_.evaluate(layout.sized_by, context).value_or(0);
-    available = std::min(available, static_cast<std::uint64_t>(size));
-  }
+  const std::int64_t filled = is_filled ? evaluator_.evaluate(layout.sized_by, context).value_or(0) : 0;
+  available = is_filled ? std::min(available, static_cast<std::uint64_t>(filled)) : available;
   std::uint64_t known = layout.layout.size[index_of(session_.abi)];
   if (is_filled && layout.fields.count == 1) {
     known = chosen_size(tables_.types[tables_.fields[layout.fields.first].type], scope.place, context);

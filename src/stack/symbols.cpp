@@ -2,11 +2,20 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <tuple>
 
 namespace tracer::stack {
 
 void SymbolTable::add(Elf* elf) {
+  try {
+    read(elf);
+  } catch (const std::bad_alloc&) {  // addresses show without names
+    entries_ = {};
+  }
+}
+
+void SymbolTable::read(Elf* elf) {
   Elf_Scn* section = nullptr;
   while ((section = ::elf_nextscn(elf, section)) != nullptr) {
     GElf_Shdr header;

@@ -26,6 +26,7 @@ class SymbolTable {
   [[nodiscard]] std::optional<Symbol> at_or_before(std::uint64_t address) const;
 
  private:
+  void read(Elf* elf);
   struct Entry {
     std::uint64_t start;
     std::uint32_t order;    ///< position in the file
