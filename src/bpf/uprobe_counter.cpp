@@ -256,12 +256,7 @@ void UprobeCounter::forget(pid_t process, std::uint64_t start, std::uint64_t end
   }
   Process& from = known->second;
   from.probes.erase(from.probes.lower_bound(start), from.probes.lower_bound(end));
-  const auto first = from.places.lower_bound(start);
-  const auto last = from.places.lower_bound(end);
-  for (auto at = first; at != last; ++at) {
-    release(at->second);
-  }
-  from.places.erase(first, last);
+  take_between(from.places, start, end, [this](std::uint32_t place) { release(place); });
   if (from.places.empty()) {
     bpf_map_delete_elem(programs_.map_fd("processes"), &key);
     processes_.erase(known);

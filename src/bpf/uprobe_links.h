@@ -36,4 +36,15 @@ struct Uprobes {
 /// They last as long as the descriptor, which is invalid if the kernel cannot take one of the places.
 UniqueFd attach_uprobes(const Uprobes& uprobes);
 
+/// Removes what stands at addresses from `start` to before `end`, and calls `release` with each.
+template <typename Places, typename Release>
+void take_between(Places& places, std::uint64_t start, std::uint64_t end, Release release) {
+  const auto first = places.lower_bound(start);
+  const auto last = places.lower_bound(end);
+  for (auto at = first; at != last; ++at) {
+    release(at->second);
+  }
+  places.erase(first, last);
+}
+
 }  // namespace tracer::bpf

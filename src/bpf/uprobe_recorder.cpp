@@ -278,12 +278,7 @@ void UprobeRecorder::forget(pid_t process, std::uint64_t start, std::uint64_t en
   }
   Process& from = known->second;
   from.links.erase(from.links.lower_bound(start), from.links.lower_bound(end));
-  const auto first = from.places.lower_bound(start);
-  const auto last = from.places.lower_bound(end);
-  for (auto at = first; at != last; ++at) {
-    release(at->second);
-  }
-  from.places.erase(first, last);
+  take_between(from.places, start, end, [this](std::uint32_t place) { release(place); });
   if (from.places.empty()) {
     processes_.erase(known);
   }

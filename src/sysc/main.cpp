@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -155,26 +156,29 @@ void write_file(const std::string& path, const std::string& text) {
   }
 }
 
-/// Returns the built-in file whose path ends the given one; the longest; null: there is none.
-const Source* namesake(const std::vector<Source>& builtin, const Source& given) {
-  const std::string path = '/' + given.path;
-  const Source* best = nullptr;
-  for (const Source& source : builtin) {
-    if (path.ends_with('/' + source.path) && (best == nullptr || source.path.size() > best->path.size())) {
-      best = &source;
+/// Returns the source whose path ends the given one; the longest; null: there is none.
+const Source* namesake(const std::map<std::string_view, const Source*>& by_path, std::string_view given) {
+  while (!given.empty()) {
+    if (const auto found = by_path.find(given); found != by_path.end()) {
+      return found->second;
     }
+    given.remove_prefix(std::min(given.find('/'), given.size() - 1) + 1);
   }
-  return best;
+  return nullptr;
 }
 
 /// Removes the built-in files that are among the given ones: of the same name and text, or of the same name if most of
 /// the given ones are so, as a copy of the descriptions with changes is.
 void leave_out_given(std::vector<Source>& builtin, const std::vector<Source>& given) {
   constexpr std::size_t fewest = 10;  // files with names of built-in ones that are no accident
+  std::map<std::string_view, const Source*> by_path;
+  for (const Source& source : builtin) {
+    by_path.emplace(source.path, &source);
+  }
   std::set<std::string> known;
   std::set<std::string> equal;
   for (const Source& source : given) {
-    if (const Source* own = namesake(builtin, source); own != nullptr) {
+    if (const Source* own = namesake(by_path, source.path); own != nullptr) {
       known.insert(own->path);
       if (own->text == source.text) {
         equal.insert(own->path);
