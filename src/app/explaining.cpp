@@ -109,14 +109,16 @@ std::optional<std::chrono::nanoseconds> Explaining::alarm_at() const {
 
 trace::Verdict Explaining::on_alarm() {
   if (report_at_) {
-    constexpr unsigned most_delays = 40;
+    constexpr std::chrono::seconds patience(1);
     constexpr std::chrono::milliseconds delay(5);
-    if (delays_++ < most_delays && explain::any_is_stopped_by_tracing(story_)) {
+    const explain::Waits waits = explain::find_waits(story_);
+    report_until_ = report_until_.value_or(now() + patience);
+    if (waits.any_is_stopped && now() < *report_until_) {
       report_at_ = now() + delay;
       return trace::Verdict::go_on;
     }
     report_at_.reset();
-    report(true);
+    report(explain::explain(story_, waits));
     return options_.startup.program.empty() ? trace::Verdict::detach_all : trace::Verdict::go_on;
   }
   constexpr std::chrono::milliseconds interval(300);  // a process that fails at once has failed by then
@@ -131,15 +133,15 @@ trace::Verdict Explaining::on_alarm() {
   return !is_first_look && explain::runs_in_background(story_) ? trace::Verdict::detach_all : trace::Verdict::go_on;
 }
 
-void Explaining::report(bool still_running) {
-  write_report(options_, explain::explain(story_, still_running));
+void Explaining::report(const explain::Explanation& explanation) {
+  write_report(options_, explanation);
   reported_ = true;
 }
 
 void Explaining::report_end() {
   const explain::Process* first = story_.first();
   if (!reported_ || (first != nullptr && first->exit)) {
-    report(false);
+    report(explain::explain(story_));
   }
 }
 
@@ -168,7 +170,7 @@ void Explaining::explain_missing_program(const std::string& name) {
   end.status = not_found;
   story_.command(self, name);
   story_.exited(self, self, now, end);
-  report(false);
+  report(explain::explain(story_));
 }
 
 int explain_recorded(const cli::Options& options) {
@@ -188,7 +190,7 @@ int explain_recorded(const cli::Options& options) {
   if (const Status read = explain::read_json_trace(name == "-" ? STDIN_FILENO : file.get(), story); !read) {
     return complain(read.error().message + "; record the run with -f -y -s 1024 --format=json -o FILE");
   }
-  write_report(options, explain::explain(story, false));
+  write_report(options, explain::explain(story));
   return EXIT_SUCCESS;
 }
 

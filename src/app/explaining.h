@@ -57,16 +57,16 @@ class Explaining {
   /// Reports on a program that still runs. Ends the tracing of one that was attached to, and of one whose first process
   /// has exited and whose others run in the background, in sessions of their own.
   trace::Verdict on_alarm();
-  /// Writes the explanation to standard error.
-  void report(bool still_running);
   /// Returns it as JSON (docs/json.md).
-  [[nodiscard]] std::string verdict() const { return explain::report_json(explain::explain(story_, false)); }
+  [[nodiscard]] std::string verdict() const { return explain::report_json(explain::explain(story_)); }
   /// Writes it at the end of the run, unless it was already written and the process has not ended since.
   void report_end();
   /// Explains why the program was not found.
   void explain_missing_program(const std::string& name);
 
  private:
+  void report(const explain::Explanation& explanation);
+
   const cli::Options& options_;
   explain::ProcSystemView system_;
   explain::Story story_;
@@ -75,9 +75,10 @@ class Explaining {
   pipeline::views::ExplainView view_;
   std::optional<pipeline::views::TeeView> both_;       ///< if a trace is written as well
   std::optional<std::chrono::nanoseconds> report_at_;  ///< --explain-after
-  unsigned delays_ = 0;                                ///< of that report, until all threads run or wait
-  std::optional<std::chrono::nanoseconds> look_at_;    ///< the next look for programs in the background
-  bool is_noted_ = false;                              ///< that others than the first process run on
+  std::optional<std::chrono::nanoseconds>
+      report_until_;  ///< when that report waits no longer for all threads to run or wait
+  std::optional<std::chrono::nanoseconds> look_at_;  ///< the next look for programs in the background
+  bool is_noted_ = false;                            ///< that others than the first process run on
   bool reported_ = false;
 };
 

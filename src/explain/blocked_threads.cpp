@@ -97,13 +97,14 @@ class BlockedThread {
   [[nodiscard]] std::string describe() {
     const std::string status = read_file(proc::proc_path(tid_, "status"));
     const std::string state(proc::find_field(status, "State"));
+    is_stopped_ = state.starts_with('t');
     if (call_.empty()) {
       return state.compare(0, 1, "R") == 0 || state.empty() ? "it computes (no system call)" : "state " + state;
     }
     const auto at =
         std::find_if(kinds.begin(), kinds.end(), [&](const Kind& kind) { return is_listed(call_, kind.calls); });
     // A busy thread that makes many calls is usually in a ptrace-stop at this moment.
-    if (state.starts_with('t')) {
+    if (is_stopped_) {
       return "in " + call_ + ": it runs";
     }
     const bool sleeps = state.starts_with('S') || state.starts_with('D');
@@ -113,6 +114,8 @@ class BlockedThread {
 
   /// Returns the thread or process that it waits for, after describe(); 0: unknown.
   [[nodiscard]] pid_t waits_for() const { return waits_for_; }
+  /// True if it stood in a ptrace-stop when it was described.
+  [[nodiscard]] bool is_stopped() const { return is_stopped_; }
 
  private:
   struct Kind {
@@ -319,6 +322,7 @@ class BlockedThread {
   pid_t tid_;
   Peers& peers_;
   pid_t waits_for_ = 0;
+  bool is_stopped_ = false;
   std::string call_;
   std::array<std::uint64_t, 6> args_{};
 };
@@ -382,22 +386,9 @@ bool is_of_java_itself(std::string_view command, std::string_view name) {
   return command == "java" && std::any_of(names.begin(), names.end(), [&](auto own) { return name.starts_with(own); });
 }
 
-bool any_is_stopped_by_tracing(const Story& story) {
-  return std::any_of(story.processes().begin(), story.processes().end(), [](const auto& entry) {
-    const auto& [pid, process] = entry;
-    if (process.exit || !process.stopped_by.empty()) {
-      return false;
-    }
-    const std::vector<pid_t> threads = threads_of(pid);
-    return std::any_of(threads.begin(), threads.end(), [](pid_t tid) {
-      const std::string status = read_file(proc::proc_path(tid, "status"), 512);
-      return proc::find_field(status, "State").starts_with("t");
-    });
-  });
-}
-
 Waits find_waits(const Story& story) {
   std::vector<ThreadWait> waits;
+  bool any_is_stopped = false;
   std::vector<pid_t> rest;
   for (const auto& [pid, process] : story.processes()) {
     if (process.exit) {
@@ -437,6 +428,7 @@ Waits find_waits(const Story& story) {
     for (const pid_t tid : threads) {
       BlockedThread thread(pid, tid, peers);
       std::string words = thread.describe();
+      any_is_stopped = any_is_stopped || thread.is_stopped();
       const std::string name = first_line(read_file(proc::proc_path(tid, "comm"), 64));
       words += is_of_java_itself(command, name) ? "; a thread of Java itself" : "";
       waits.push_back({pid, tid, printable(command), describe_process(pid),
@@ -453,7 +445,7 @@ Waits find_waits(const Story& story) {
       }
     }
   }
-  return {std::move(waits), rest.size() - std::min(rest.size(), max_processes)};
+  return {std::move(waits), rest.size() - std::min(rest.size(), max_processes), any_is_stopped};
 }
 
 namespace {

@@ -26,13 +26,11 @@ struct ThreadWait {
 struct Waits {
   std::vector<ThreadWait> threads;
   std::size_t unseen_processes = 0;  ///< that live, too: looking at each takes time
+  bool any_is_stopped = false;       ///< for the tracer, as at calls: what it waits for shows only when it goes on
 };
 
 /// True for threads that every Java program has: of the garbage collector, the compiler and the like.
 bool is_of_java_itself(std::string_view command, std::string_view name);
-
-/// True if a thread has stopped for the tracer, as it does at calls: what it waits for shows only when it goes on.
-bool any_is_stopped_by_tracing(const Story& story);
 
 /// Returns one for each live thread, and of children that are not traced.
 Waits find_waits(const Story& story);

@@ -204,15 +204,25 @@ bool runs_in_background(const Story& story) {
          });
 }
 
-Explanation explain(const Story& story, bool still_running) {
+namespace {
+
+Explanation explain_nothing(const Story& story) {
+  Explanation result;
+  result.started = story.started();
+  result.headline = "nothing was seen";
+  return result;
+}
+
+}  // namespace
+
+Explanation explain(const Story& story) {
   const Process* first = story.first();
-  if (first == nullptr) {
-    Explanation result;
-    result.started = story.started();
-    result.headline = "nothing was seen";
-    return result;
-  }
-  return still_running ? of_one_that_runs(story, *first, find_waits(story), true) : explain_end(story, *first);
+  return first != nullptr ? explain_end(story, *first) : explain_nothing(story);
+}
+
+Explanation explain(const Story& story, const Waits& waits) {
+  const Process* first = story.first();
+  return first != nullptr ? of_one_that_runs(story, *first, waits, true) : explain_nothing(story);
 }
 
 Explanation explain(const Story& story, const Process& process) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "explain/blocked_threads.h"
 #include "explain/cause_search.h"
 #include "explain/story.h"
 
@@ -26,8 +27,11 @@ struct Explanation {
   Time started{};
 };
 
-/// Explains a run. `still_running`: the run has not ended. The story must outlive the explanation.
-Explanation explain(const Story& story, bool still_running);
+/// Explains a run that has ended. The story must outlive the explanation.
+Explanation explain(const Story& story);
+
+/// Explains a run that has not ended, by what its threads wait for.
+Explanation explain(const Story& story, const Waits& waits);
 
 /// Explains one process of a run, and those that it started: as it ended, or as it was last seen.
 Explanation explain(const Story& story, const Process& process);
