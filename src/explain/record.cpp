@@ -14,7 +14,8 @@ namespace {
 /// True for contents of files and messages, which an explanation does not show.
 bool is_buffer(const Argument& argument) {
   return argument.value.kind != Value::Kind::none &&
-         (argument.type.find("bytes") != std::string::npos || argument.name == "iov" || argument.name == "msg");
+         (argument.type.find("bytes") != std::string::npos || argument.type.find("socket_data") != std::string::npos ||
+          argument.name == "iov" || argument.name == "msg");
 }
 
 void append_members(std::string& out, const Value& value) {

@@ -25,6 +25,8 @@ CASES = [
     ('curl_plain', HTTP, 'curl -sS https://127.0.0.1:PORT/', r'(no|not speak|without) TLS|plain'),
     ('curl_no_ca', '', 'curl -sS --cacert /nosuchplace.pem https://127.0.0.1:1/', r'/nosuchplace\.pem does not exist|127\.0\.0\.1:1'),
     ('curl_404', HTTP, 'curl -sS -f http://127.0.0.1:PORT/none', OWN),
+    ('curl_404_silent', HTTP, 'curl -sf http://127.0.0.1:PORT/none', r'127\.0\.0\.1:\d+ answered 404 .* to GET /none'),
+    ('wget_404_silent', HTTP, 'wget -q -O x http://127.0.0.1:PORT/none', r'127\.0\.0\.1:\d+ answered 404'),
     ('curl_output_refused', HTTP, 'curl -sS -o /nosuchplace/x http://127.0.0.1:PORT/', r'/nosuchplace does not exist'),
     ('curl_name', '', 'curl -sS http://no-such-host.invalid/', r'name'),
     ('curl_socket', '', 'curl -sS --unix-socket $PWD/none http://x/', r'/none does not exist'),

@@ -248,6 +248,52 @@ std::optional<Finding> refused(const Case& facts) {
   return finding;
 }
 
+// ---------------------------------------------------------------------------------------------- answers
+
+/// Returns the status line of an HTTP response (RFC 9112, section 4) from its code on: "404 Not Found"; empty if the
+/// text is none.
+std::string http_status(const std::string& text) {
+  const std::string line = text.starts_with("HTTP/1.") ? word_after(text, " ", "\r\n") : std::string();
+  const bool has_code = line.size() >= 3 &&
+                        std::all_of(line.begin(), line.begin() + 3, [](char one) { return one >= '0' && one <= '9'; });
+  return has_code ? printable(line) : std::string();
+}
+
+/// The last answer of an HTTP server, if it is an error and the program says nothing. What it says itself is not
+/// repeated.
+std::optional<Finding> http_error(const Case& facts) {
+  std::string status;
+  Finding finding;
+  Peer server;
+  std::string request;
+  for (const Step& step : facts.process.steps) {
+    const Call& call = step.call;
+    if (step.order < facts.process.last_exec) {
+      continue;
+    }
+    if (call.name == "connect") {
+      server = peer_of(call);
+      request.clear();
+    } else if (call.name == "sendto" && contains(call.argument("buf").value.text, " HTTP/1.")) {
+      const std::string& text = call.argument("buf").value.text;
+      request = printable(text.substr(0, text.find(" HTTP/1.")));
+    } else if (const std::string line = call.name == "recvfrom" ? http_status(call.argument("buf").value.text) : "";
+               !line.empty()) {
+      status = line;
+      finding.evidence = {&step};
+    }
+  }
+  if (status < "400" || !facts.messages.empty()) {
+    return std::nullopt;
+  }
+  finding.cause = with_service(server) + " answered " + status + (request.empty() ? "" : " to " + request);
+  finding.remedy = status.front() == '5' ? "see the log of that server"
+                   : status.starts_with("401") || status.starts_with("403")
+                       ? "check the user, the password or the token"
+                       : "check the address that was asked for";
+  return finding;
+}
+
 // ---------------------------------------------------------------------------------------------- names
 
 /// The DNS queries of the program since its exec.
@@ -415,6 +461,7 @@ constexpr Rule rules[] = {
      "getaddrinfo|nodename|: no such host|UnknownHostException",
      "", name_service},
     {"name-not-resolved", 10, "", "", "", "exit", name_service},
+    {"http-error", 20, "", "", "", "exit", http_error},
 };
 
 }  // namespace
