@@ -86,10 +86,8 @@ def interrupted_at_breakpoint(bench):
                                '-e', 'symbol=read_first@MAIN', str(program), 'waiting', 'for ever'],
                               stdout=subprocess.PIPE)
     tracer.stdout.readline()  # until it waits
-    told = time.monotonic()
     tracer.terminate()
-    tracer.wait(PATIENCE)
-    expect(time.monotonic() - told < 5, f'it took {time.monotonic() - told:.1f} s')
+    tracer.wait(PATIENCE)  # else it waits as long as the instruction, for ever
 
 
 def stripped_static_pie(bench):
