@@ -72,7 +72,7 @@ CASES = [
     ('curl_cert', '', 'curl -sS --cert none.pem https://127.0.0.1:1/', r'(none\.pem|127\.0\.0\.1:1)'),
     ('curl_unreach', '', 'unshare -n curl -sS http://192.0.2.1/', r'192\.0\.2\.1.*(reached|route)'),
     ('curl_resolv', '', 'unshare -n curl -sS http://example.com/', 'name'),
-    ('wget_404', HTTP, 'wget -q http://127.0.0.1:PORT/none', OWN),
+    ('wget_404', HTTP, 'wget -q http://127.0.0.1:PORT/none', r'127\.0\.0\.1:\d+ answered 404'),
     ('wget_output', HTTP, 'wget -q -O d/x http://127.0.0.1:PORT/', '/d does not exist'),
     ('ssh_key_missing_dir', '', "ssh-keygen -q -N '' -f none/k", '/none does not exist'),
     ('ssh_identity_passphrase', 'ssh-keygen -q -N secret1 -t ed25519 -f k', 'ssh-keygen -y -P wrong1 -f k', 'the passphrase of the key k'),

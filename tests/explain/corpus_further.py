@@ -63,6 +63,7 @@ CASES = [
     ('route_gateway', '', 'ip route add 10.9.0.0/24 via 10.255.1.1', 'gateway'),
     ('link_type_unknown', '', 'ip link add hx1 type nosuchtype', 'no links of that type'),
     ('vim_script_missing', 'touch f', 'vim -es -u NONE -S /nosuch-dir/x.vim f', '/nosuch-dir'),
+    ('vim_settings_missing', '', 'vim -es -u none-such -c q', r'/none-such does not exist'),
     ('taskset_no_process', '', 'taskset -p 4194299', 'no process 4194299'),
     ('flock_gives_up', 'touch l; (flock l sleep 9 >/dev/null 2>&1 &); until ! flock -n l true; do :; done', 'flock -w 0.3 l true',
      r'/l is locked by .*(sleep|flock) \(pid'),
