@@ -4,10 +4,12 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
 #include <unordered_map>
+#include <vector>
 
 #include "base/abi.h"
 
@@ -78,13 +80,53 @@ struct ThreadMemory {
   std::array<std::uint64_t, 6> args{};
 };
 
+/// What there is of each call, by key_of() or key_of_function(). A value stays where it is.
+template <typename Value>
+class CallTable {
+ public:
+  CallTable() = default;
+  CallTable(const CallTable&) = delete;
+  CallTable& operator=(const CallTable&) = delete;
+  CallTable(CallTable&&) = default;
+  CallTable& operator=(CallTable&&) = default;
+  ~CallTable() = default;
+
+  [[nodiscard]] Value* find(std::uint64_t key) {
+    if (key < low_.size()) {
+      return low_[static_cast<std::size_t>(key)];
+    }
+    const auto found = key < most_low ? all_.end() : all_.find(key);
+    return found == all_.end() ? nullptr : &found->second;
+  }
+  Value& operator[](std::uint64_t key) {
+    Value* const found = find(key);
+    return found != nullptr ? *found : add(key);
+  }
+
+ private:
+  /// More than system calls have, and few enough for a table.
+  static constexpr std::uint64_t most_low = 4096;
+
+  Value& add(std::uint64_t key) {
+    Value& value = all_[key];
+    if (key < most_low) {
+      low_.resize(std::max(low_.size(), static_cast<std::size_t>(key) + 1));
+      low_[static_cast<std::size_t>(key)] = &value;
+    }
+    return value;
+  }
+
+  std::unordered_map<std::uint64_t, Value> all_;
+  std::vector<Value*> low_;  ///< of the keys below `most_low`
+};
+
 struct BlockState {
   std::chrono::nanoseconds monotonic{};
   std::chrono::nanoseconds offset{};  ///< of CLOCK_REALTIME from CLOCK_MONOTONIC
   pid_t tid = 0;                      ///< of the last event
   std::uint64_t address = 0;          ///< behind the last memory
   std::unordered_map<pid_t, ThreadMemory> threads;
-  std::unordered_map<std::uint64_t, CallMemory> calls;
+  CallTable<CallMemory> calls;
 
   /// Returns the system call that a thread ends.
   CallMemory& entered_by(const ThreadMemory& thread) { return thread.call != nullptr ? *thread.call : calls[0]; }

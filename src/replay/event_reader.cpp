@@ -154,7 +154,8 @@ std::optional<trace::CallContext::Value> ReplayedContext::find(RegisterFact::Kin
 }
 
 void EventReader::begin(std::string_view block) {
-  rest_ = block;
+  rest_ = Cursor(block);
+  has_record_ = false;
   damaged_ = false;
   state_ = {};
   thread_ = &state_.threads[state_.tid];
@@ -166,46 +167,57 @@ std::string_view EventReader::call_name(Abi abi, std::uint64_t number) const {
   return name == known_.call_names.end() ? std::string_view{} : name->second;
 }
 
-EventReader::Record EventReader::peek() {
-  Cursor in(rest_);
-  Record record;
-  const std::uint64_t tag = in.number();
-  record.tag = tag <= 0xff ? static_cast<Tag>(tag) : Tag{};
-  record.payload = in.text();
-  damaged_ = damaged_ || in.failed();
-  record_size_ = damaged_ ? rest_.size() : rest_.size() - in.size();
-  return record;
+bool EventReader::has_record() {
+  if (has_record_ || rest_.at_end()) {
+    return has_record_;
+  }
+  const std::uint64_t tag = rest_.number();
+  record_.tag = tag <= 0xff ? static_cast<Tag>(tag) : Tag{};
+  record_.payload = rest_.text();
+  damaged_ = damaged_ || rest_.failed();
+  has_record_ = !damaged_;
+  return has_record_;
 }
 
 EventReader::Found EventReader::next() {
   facts_.clear();
+  files_.clear();
   bool found = false;
-  while (!rest_.empty()) {
-    const Record record = peek();
-    if (damaged_) {
-      return found ? Found::event : Found::damage;
-    }
-    const bool starts_next = is_event(record.tag) || record.tag == Tag::lost || record.tag == Tag::call_name;
-    if (found && starts_next) {
+  while (has_record()) {
+    const Tag tag = record_.tag;
+    const bool is_start = is_event(tag);
+    if (found && (is_start || tag == Tag::lost || tag == Tag::call_name)) {
       return Found::event;
     }
-    rest_.remove_prefix(record_size_);
-    if (record.tag == Tag::lost) {
-      lost_ = Cursor(record.payload).number();
-      return Found::lost;
-    }
-    if (is_event(record.tag)) {
-      take_event(record.tag, Cursor(record.payload));
+    pass_record();
+    if (is_start) {
+      take_event(tag, Cursor(record_.payload));
       if (damaged_) {
-        rest_ = {};
+        rest_ = Cursor({});
         return Found::damage;
       }
       found = true;
-    } else if (facts_wanted_ || says_more_than_facts(record.tag)) {
-      take_fact(record);
+    } else if (tag == Tag::lost) {
+      lost_ = Cursor(record_.payload).number();
+      return Found::lost;
+    } else if (facts_wanted_ || says_more_than_facts(tag)) {
+      take_fact(record_);
     }
   }
   return found ? Found::event : damaged_ ? Found::damage : Found::end;
+}
+
+const trace::OpenFile* EventReader::file(FileFact::Owner owner, std::int32_t pid, std::int32_t fd) const {
+  for (const FileReference& reference : files_) {
+    if (reference.owner == owner && reference.pid == pid && reference.fd == fd) {
+      KnownFile& file = known_.files[reference.number];
+      if (file.read == nullptr) {
+        file.read = std::make_unique<trace::OpenFile>(decode_file(Cursor(file.record)));
+      }
+      return file.read.get();
+    }
+  }
+  return nullptr;
 }
 
 // ---------------------------------------------------------------------------------------------- events
@@ -237,13 +249,18 @@ void EventReader::take_head(Cursor& in) {
 
 void EventReader::take_event(Tag tag, Cursor in) {
   take_head(in);
+  if (tag == Tag::syscall_enter) {
+    take_syscall_enter(in);
+  } else if (tag == Tag::syscall_exit) {
+    take_syscall_exit(in);
+  } else {
+    take_other_event(tag, in);
+  }
+  damaged_ = damaged_ || in.failed();
+}
+
+void EventReader::take_other_event(Tag tag, Cursor& in) {
   switch (tag) {
-    case Tag::syscall_enter:
-      event_.what = syscall_enter(in);
-      break;
-    case Tag::syscall_exit:
-      event_.what = syscall_exit(in);
-      break;
     case Tag::signal_stop: {
       trace::SignalStop stop;
       stop.signal = in.as_signed<int>();
@@ -300,11 +317,10 @@ void EventReader::take_event(Tag tag, Cursor in) {
       event_.what = trace::SyscallLost{};
       break;
   }
-  damaged_ = damaged_ || in.failed();
 }
 
-trace::SyscallEnter EventReader::syscall_enter(Cursor& in) {
-  trace::SyscallEnter enter;
+void EventReader::take_syscall_enter(Cursor& in) {
+  auto& enter = event_.what.emplace<trace::SyscallEnter>();
   enter.number = in.number();
   CallMemory& before = state_.calls[BlockState::key_of(event_.abi, enter.number)];
   ThreadMemory& thread = *thread_;
@@ -332,11 +348,10 @@ trace::SyscallEnter EventReader::syscall_enter(Cursor& in) {
   thread.call = &before;
   thread.instruction_pointer = enter.instruction_pointer;
   thread.args = enter.args;
-  return enter;
 }
 
-trace::SyscallExit EventReader::syscall_exit(Cursor& in) {
-  trace::SyscallExit exit;
+void EventReader::take_syscall_exit(Cursor& in) {
+  auto& exit = event_.what.emplace<trace::SyscallExit>();
   const ThreadMemory& thread = *thread_;
   CallMemory& before = state_.entered_by(thread);
   before.value = in.difference(before.value);
@@ -349,7 +364,6 @@ trace::SyscallExit EventReader::syscall_exit(Cursor& in) {
   if (!in.at_end()) {
     exit.cpu_time = std::chrono::nanoseconds(in.signed_number());
   }
-  return exit;
 }
 
 const trace::LibraryFunction* EventReader::take_function(Cursor& in) {
@@ -500,17 +514,16 @@ void EventReader::take_memory(Cursor in) {
 }
 
 void EventReader::take_file(Cursor in) {
-  FileFact fact;
-  fact.owner = static_cast<FileFact::Owner>(in.number() & 3U);
-  fact.pid = in.as_signed<std::int32_t>();
-  fact.fd = in.as_signed<std::int32_t>();
-  const std::uint64_t number = in.number();
-  if (number == known_.files.size()) {
-    known_.files.push_back(std::make_shared<trace::OpenFile>(decode_file(Cursor(in.text()))));
+  FileReference reference;
+  reference.owner = static_cast<FileFact::Owner>(in.number() & 3U);
+  reference.pid = in.as_signed<std::int32_t>();
+  reference.fd = in.as_signed<std::int32_t>();
+  reference.number = in.as<std::size_t>();
+  if (reference.number == known_.files.size()) {
+    known_.files.push_back({in.text(), nullptr});
   }
-  if (number < known_.files.size()) {
-    fact.file = known_.files[static_cast<std::size_t>(number)];
-    facts_.files.push_back(std::move(fact));
+  if (reference.number < known_.files.size()) {
+    files_.push_back(reference);
   }
 }
 

@@ -95,38 +95,41 @@ bool ReplayEngine::is_chosen(const trace::Event& event) const {
 }
 
 bool ReplayEngine::play_event(trace::EventHandler& handler, const Wants& wants) {
-  const trace::Event& recorded = reader_.event();
+  trace::Event& event = reader_.event();
   if (reader_.facts().command) {
-    commands_[recorded.tid] = *reader_.facts().command;
+    commands_[event.tid] = *reader_.facts().command;
   }
   trace::Verdict verdict = trace::Verdict::go_on;
-  if (wants(recorded)) {
-    trace::Event event = recorded;
+  if (wants(event)) {
     if (auto* enter = std::get_if<trace::SyscallEnter>(&event.what)) {
       enter->number = number_here(event.abi, enter->number);
     }
     verdict = handler.handle(event, *this);
   }
-  if (std::holds_alternative<trace::Exited>(recorded.what) || std::holds_alternative<trace::Detached>(recorded.what)) {
-    commands_.erase(recorded.tid);
+  if (std::holds_alternative<trace::Exited>(event.what) || std::holds_alternative<trace::Detached>(event.what)) {
+    commands_.erase(event.tid);
   }
   return verdict != trace::Verdict::detach_all;
 }
 
 std::uint64_t ReplayEngine::number_here(Abi abi, std::uint64_t number) {
-  const auto [entry, is_new] = numbers_.try_emplace(BlockState::key_of(abi, number), number);
-  const std::string_view name = is_new ? reader_.call_name(abi, number) : std::string_view{};
-  if (!name.empty()) {
+  const std::uint64_t key = BlockState::key_of(abi, number);
+  if (const std::uint64_t* known = numbers_.find(key); known != nullptr) {
+    return *known;
+  }
+  std::uint64_t& here = numbers_[key];
+  here = number;
+  if (const std::string_view name = reader_.call_name(abi, number); !name.empty()) {
     const spec::Call* ours = tables_.find(abi, number);
     if (ours == nullptr || tables_.text(ours->name) != name) {
       for (const spec::NumberedCall& row : tables_.numbers[index_of(abi)]) {
         if (row.call != spec::none && tables_.text(tables_.calls[row.call].name) == name) {
-          entry->second = row.number;
+          here = row.number;
         }
       }
     }
   }
-  return entry->second;
+  return here;
 }
 
 // ---------------------------------------------------------------------------------------------- facts
@@ -136,19 +139,19 @@ std::size_t ReplayEngine::read(RemoteAddr address, std::span<std::byte> into) co
 }
 
 std::optional<trace::OpenFile> ReplayEngine::descriptor(std::int32_t fd) const {
-  return copy_of(facts().file(FileFact::Owner::task, 0, fd));
+  return copy_of(reader_.file(FileFact::Owner::task, 0, fd));
 }
 
 std::optional<trace::OpenFile> ReplayEngine::descriptor_behind(std::int32_t fd) const {
-  return copy_of(facts().file(FileFact::Owner::pidfd, 0, fd));
+  return copy_of(reader_.file(FileFact::Owner::pidfd, 0, fd));
 }
 
 std::optional<trace::OpenFile> ReplayEngine::descriptor_of(std::int32_t pid, std::int32_t fd) const {
-  return copy_of(facts().file(FileFact::Owner::process, pid, fd));
+  return copy_of(reader_.file(FileFact::Owner::process, pid, fd));
 }
 
 std::optional<trace::OpenFile> ReplayEngine::working_directory() const {
-  return copy_of(facts().file(FileFact::Owner::directory, 0, 0));
+  return copy_of(reader_.file(FileFact::Owner::directory, 0, 0));
 }
 
 std::int32_t ReplayEngine::netlink_protocol(std::int32_t fd) const {

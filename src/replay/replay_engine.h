@@ -106,7 +106,7 @@ class ReplayEngine final : public trace::Engine, private trace::TaskSnapshot, pr
   Complain complain_;
   EventReader reader_{options_.facts};
   std::unordered_map<pid_t, std::string> commands_;  ///< of living threads
-  std::unordered_map<std::uint64_t, std::uint64_t> numbers_;
+  CallTable<std::uint64_t> numbers_;
   bool damaged_ = false;
   int interrupting_signal_ = 0;
   std::uint64_t played_ = 0;  ///< events

@@ -41,16 +41,15 @@ class Encoder {
 /// Reads what an Encoder wrote. Past the end, or behind a number that is too long, everything is zero or empty.
 class Cursor {
  public:
-  explicit Cursor(std::string_view text) : rest_(text) {}
+  explicit Cursor(std::string_view text) : at_(text.data()), end_(text.data() + text.size()) {}
 
   std::uint64_t number() {
-    if (!rest_.empty() && static_cast<unsigned char>(rest_.front()) < 0x80U) {  // most numbers
-      return static_cast<unsigned char>(take(1).front());
+    if (at_ != end_ && static_cast<unsigned char>(*at_) < 0x80U) {  // most numbers
+      return static_cast<unsigned char>(*at_++);
     }
     std::uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
-      const auto byte = static_cast<unsigned char>(rest_.front());
-      rest_.remove_prefix(1);
+    for (unsigned shift = 0; shift < 64 && at_ != end_; shift += 7) {
+      const auto byte = static_cast<unsigned char>(*at_++);
       value |= std::uint64_t{byte & 0x7fU} << shift;
       if ((byte & 0x80U) == 0) {
         return value;
@@ -73,39 +72,40 @@ class Cursor {
   }
   bool flag() { return number() != 0; }
   unsigned char byte() {
-    if (rest_.empty()) {
+    if (at_ == end_) {
       fail();
       return 0;
     }
-    return static_cast<unsigned char>(take(1).front());
+    return static_cast<unsigned char>(*at_++);
   }
   std::string_view text() {
     const std::uint64_t size = number();
-    if (size > rest_.size()) {
+    if (size > this->size()) {
       fail();
       return {};
     }
     return take(static_cast<std::size_t>(size));
   }
-  std::string_view rest() { return take(rest_.size()); }
+  std::string_view rest() { return take(size()); }
 
-  [[nodiscard]] std::size_t size() const { return rest_.size(); }
-  [[nodiscard]] bool at_end() const { return rest_.empty(); }
+  [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(end_ - at_); }
+  [[nodiscard]] bool at_end() const { return at_ == end_; }
   [[nodiscard]] bool failed() const { return failed_; }
 
  private:
   std::string_view take(std::size_t size) {
-    const std::string_view taken = rest_.substr(0, size);
-    rest_.remove_prefix(size);
+    const std::string_view taken(at_, size);
+    at_ += size;
     return taken;
   }
   std::uint64_t fail() {
     failed_ = true;
-    rest_ = {};
+    at_ = end_;
     return 0;
   }
 
-  std::string_view rest_;
+  const char* at_;
+  const char* end_;
   bool failed_ = false;
 };
 
