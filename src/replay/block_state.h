@@ -35,7 +35,8 @@ enum class Tag : std::uint8_t {
   probe_hit = 14,
   /// The engine lost events here.
   lost = 15,
-  // Facts, which follow the event that they belong to.
+  // Facts. Those that is_apart() names follow all events of the block, in a text for each event, in their order. The
+  // others, and names of calls, stand among the events, behind the one that they belong to.
   memory = 32,
   file = 33,
   netlink_protocol = 34,
@@ -52,6 +53,15 @@ enum class Tag : std::uint8_t {
 
 [[nodiscard]] constexpr bool is_event(Tag tag) {
   return tag >= Tag::syscall_enter && tag <= Tag::probe_hit;
+}
+
+/// Whether it is of use only where calls are decoded.
+[[nodiscard]] constexpr bool is_apart(Tag tag) {
+  return tag >= Tag::memory && tag < Tag::call_name && tag != Tag::process && tag != Tag::name && tag != Tag::command;
+}
+/// Whether it is an event, of any version: each has a text of facts.
+[[nodiscard]] constexpr bool has_facts(Tag tag) {
+  return tag < Tag::memory && tag != Tag::lost;
 }
 
 /// Bits of the first byte of each event.

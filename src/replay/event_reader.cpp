@@ -17,149 +17,24 @@ trace::Tampered tampered_of(std::uint64_t bits) {
   return what;
 }
 
-/// Reads that many bytes.
-template <typename Bytes>
-void take_raw(Cursor& in, Bytes& into) {
-  for (std::byte& byte : into) {
-    byte = static_cast<std::byte>(in.byte());
-  }
-}
-
-std::optional<trace::SocketEndpoint> decode_endpoint(Cursor& in) {
-  const std::uint64_t kind = in.number();
-  if (kind == 0) {
-    return std::nullopt;
-  }
-  trace::SocketEndpoint end;
-  end.is_v6 = kind == 2;
-  take_raw(in, end.address);
-  end.port = in.as<std::uint16_t>();
-  return end;
-}
-
-trace::SocketFacts decode_socket(Cursor& in) {
-  trace::SocketFacts socket;
-  socket.protocol = in.text();
-  socket.inode = in.number();
-  socket.local = decode_endpoint(in);
-  socket.remote = decode_endpoint(in);
-  socket.peer = in.number();
-  socket.name = in.text();
-  socket.netlink_family = in.as<std::uint32_t>();
-  socket.port_id = in.as<std::uint32_t>();
-  return socket;
-}
-
-trace::DeviceNumber decode_device(Cursor& in) {
-  trace::DeviceNumber device;
-  device.is_block = in.flag();
-  device.major = in.as<std::uint32_t>();
-  device.minor = in.as<std::uint32_t>();
-  return device;
-}
-
-trace::PidfdProcess decode_process(Cursor& in) {
-  trace::PidfdProcess process;
-  process.id = in.as_signed<std::int32_t>();
-  process.command = in.text();
-  return process;
-}
-
-trace::EventCounter decode_counter(Cursor& in) {
-  trace::EventCounter counter;
-  counter.count = in.number();
-  if (const std::uint64_t id = in.number(); id != 0) {
-    counter.id = static_cast<std::uint32_t>(id - 1);
-  }
-  if (const std::uint64_t semaphore = in.number(); semaphore != 0) {
-    counter.is_semaphore = semaphore == 2;
-  }
-  return counter;
-}
-
-/// The inverse of encode_file() in event_writer.cpp. What is behind a part of a later version stays unknown.
-trace::OpenFile decode_file(Cursor in) {
-  trace::OpenFile file;
-  file.link = in.text();
-  file.deleted = in.flag();
-  for (std::uint64_t part = in.number(); part != 0 && !in.failed(); part = in.number()) {
-    switch (part) {
-      case 1:
-        file.device = decode_device(in);
-        break;
-      case 2:
-        file.process = decode_process(in);
-        break;
-      case 3:
-        file.counter = decode_counter(in);
-        break;
-      case 4:
-        file.signals = in.number();
-        break;
-      case 5:
-        file.socket = decode_socket(in);
-        break;
-      default:
-        return file;
-    }
-  }
-  return file;
-}
-
-FrameFact decode_frame(Cursor in) {
-  FrameFact frame;
-  frame.kind = static_cast<trace::StackFrame::Kind>(in.number() & 3U);
-  frame.file = in.text();
-  frame.symbol = in.text();
-  frame.source = in.text();
-  frame.symbol_offset = in.number();
-  frame.file_offset = in.number();
-  frame.address = in.number();
-  frame.inlined = in.flag();
-  frame.line = in.as<unsigned>();
-  return frame;
-}
-
-/// Returns the text with the number that comes next; a new one follows. Empty if there is none.
-std::string_view take_known(Cursor& in, std::vector<std::string_view>& known) {
-  const std::uint64_t number = in.number();
-  if (number == known.size()) {
-    known.push_back(in.text());
-  }
-  return number < known.size() ? known[static_cast<std::size_t>(number)] : std::string_view{};
-}
-
-/// Whether there is something in a record of a fact that events need: names, or texts that both have by their numbers.
-bool says_more_than_facts(Tag tag) {
-  return tag == Tag::command || tag == Tag::call_name || tag == Tag::process || tag == Tag::name;
+Tag take_tag(Cursor& in) {
+  const std::uint64_t tag = in.number();
+  return tag <= 0xff ? static_cast<Tag>(tag) : Tag{0xff};
 }
 
 }  // namespace
 
-std::optional<int> ReplayedContext::error_number() const {
-  const auto value = find(RegisterFact::Kind::error_number, 0);
-  if (!value) {
-    return std::nullopt;
-  }
-  std::uint32_t number = 0;
-  for (unsigned i = 0; i < sizeof number; ++i) {
-    number |= std::to_integer<std::uint32_t>((*value)[i]) << (8 * i);
-  }
-  return static_cast<int>(number);
-}
-
-std::optional<trace::CallContext::Value> ReplayedContext::find(RegisterFact::Kind kind, unsigned index) const {
-  const RegisterFact* fact = facts_.find_register(kind, index);
-  return fact == nullptr ? std::nullopt : std::optional(fact->value);
-}
-
-void EventReader::begin(std::string_view block) {
-  rest_ = Cursor(block);
+void EventReader::begin(std::string_view block, std::uint32_t events_size) {
+  facts_are_apart_ = events_size != 0;
+  const std::size_t end = facts_are_apart_ ? std::min<std::size_t>(events_size, block.size()) : block.size();
+  rest_ = Cursor(block.substr(0, end));
+  rest_of_facts_ = Cursor(block.substr(end));
   has_record_ = false;
   damaged_ = false;
   state_ = {};
   thread_ = &state_.threads[state_.tid];
   known_ = {};
+  facts_.begin();
 }
 
 std::string_view EventReader::call_name(Abi abi, std::uint64_t number) const {
@@ -171,8 +46,7 @@ bool EventReader::has_record() {
   if (has_record_ || rest_.at_end()) {
     return has_record_;
   }
-  const std::uint64_t tag = rest_.number();
-  record_.tag = tag <= 0xff ? static_cast<Tag>(tag) : Tag{};
+  record_.tag = take_tag(rest_);
   record_.payload = rest_.text();
   damaged_ = damaged_ || rest_.failed();
   has_record_ = !damaged_;
@@ -181,7 +55,6 @@ bool EventReader::has_record() {
 
 EventReader::Found EventReader::next() {
   facts_.clear();
-  files_.clear();
   bool found = false;
   while (has_record()) {
     const Tag tag = record_.tag;
@@ -197,27 +70,30 @@ EventReader::Found EventReader::next() {
         return Found::damage;
       }
       found = true;
+      take_facts_apart();
     } else if (tag == Tag::lost) {
       lost_ = Cursor(record_.payload).number();
       return Found::lost;
-    } else if (facts_wanted_ || says_more_than_facts(tag)) {
+    } else if (has_facts(tag)) {  // an event of a later version
+      rest_of_facts_.text();
+    } else if (facts_wanted_ || !is_apart(tag)) {
       take_fact(record_);
     }
   }
   return found ? Found::event : damaged_ ? Found::damage : Found::end;
 }
 
-const trace::OpenFile* EventReader::file(FileFact::Owner owner, std::int32_t pid, std::int32_t fd) const {
-  for (const FileReference& reference : files_) {
-    if (reference.owner == owner && reference.pid == pid && reference.fd == fd) {
-      KnownFile& file = known_.files[reference.number];
-      if (file.read == nullptr) {
-        file.read = std::make_unique<trace::OpenFile>(decode_file(Cursor(file.record)));
-      }
-      return file.read.get();
-    }
+void EventReader::take_facts_apart() {
+  if (!facts_are_apart_ || !facts_wanted_) {
+    return;
   }
-  return nullptr;
+  Cursor facts(rest_of_facts_.text());
+  while (!facts.at_end()) {
+    const Tag tag = take_tag(facts);
+    const std::string_view payload = facts.text();
+    facts_.take({tag, payload}, thread_->args);
+  }
+  damaged_ = damaged_ || facts.failed() || rest_of_facts_.failed();
 }
 
 // ---------------------------------------------------------------------------------------------- events
@@ -424,21 +300,12 @@ trace::LibraryExit EventReader::library_exit(Cursor& in) {
   return exit;
 }
 
-const std::string& EventReader::take_text(Cursor& in) {
-  static const std::string none;
-  const std::uint64_t number = in.number();
-  if (number == known_.texts.size()) {
-    known_.texts.emplace_back(in.text());
-  }
-  return number < known_.texts.size() ? known_.texts[static_cast<std::size_t>(number)] : none;
-}
-
 trace::ProbeHit EventReader::probe_hit(Cursor& in) {
   constexpr std::uint64_t most_values = 64;
   trace::ProbeHit hit;
-  hit.provider = &take_text(in);
-  hit.name = &take_text(in);
-  hit.module = &take_text(in);
+  hit.provider = &facts_.take_text(in);
+  hit.name = &facts_.take_text(in);
+  hit.module = &facts_.take_text(in);
   hit.instruction_pointer = in.number();
   values_.resize(static_cast<std::size_t>(std::min(in.number(), most_values)));
   for (trace::ProbeValue& value : values_) {
@@ -453,115 +320,14 @@ trace::ProbeHit EventReader::probe_hit(Cursor& in) {
   return hit;
 }
 
-// ---------------------------------------------------------------------------------------------- facts
-
 void EventReader::take_fact(const Record& record) {
-  Cursor in(record.payload);
-  switch (record.tag) {
-    case Tag::memory:
-      take_memory(in);
-      break;
-    case Tag::file:
-      take_file(in);
-      break;
-    case Tag::netlink_protocol: {
-      const auto fd = in.as_signed<std::int32_t>();
-      facts_.netlink_protocols.emplace_back(fd, in.as_signed<std::int32_t>());
-      break;
-    }
-    case Tag::drivers: {
-      const auto fd = in.as_signed<std::int32_t>();
-      facts_.drivers.emplace_back(fd, in.rest());
-      break;
-    }
-    case Tag::process:
-      take_process(in);
-      break;
-    case Tag::name:
-      take_name(in);
-      break;
-    case Tag::value:
-      take_register(in);
-      break;
-    case Tag::command:
-      facts_.command = std::string(in.rest());
-      break;
-    case Tag::frame:
-      known_.frames.push_back(decode_frame(in));
-      break;
-    case Tag::stack:
-      take_stack(in);
-      break;
-    case Tag::call_name: {
-      const std::uint64_t abi = in.number() % abi_count;
-      const std::uint64_t number = in.number();
-      known_.call_names[BlockState::key_of(static_cast<Abi>(abi), number)] = in.rest();
-      break;
-    }
-    default:
-      break;
-  }
-}
-
-void EventReader::take_memory(Cursor in) {
-  const ThreadMemory& thread = *thread_;
-  const std::uint64_t place = in.number();
-  const std::uint64_t address =
-      place < thread.args.size() ? thread.args[static_cast<std::size_t>(place)] : in.difference(state_.address);
-  const std::string_view bytes = in.rest();
-  state_.address = address + bytes.size();
-  facts_.memory.add_view(address, bytes_of(bytes));
-}
-
-void EventReader::take_file(Cursor in) {
-  FileReference reference;
-  reference.owner = static_cast<FileFact::Owner>(in.number() & 3U);
-  reference.pid = in.as_signed<std::int32_t>();
-  reference.fd = in.as_signed<std::int32_t>();
-  reference.number = in.as<std::size_t>();
-  if (reference.number == known_.files.size()) {
-    known_.files.push_back({in.text(), nullptr});
-  }
-  if (reference.number < known_.files.size()) {
-    files_.push_back(reference);
-  }
-}
-
-void EventReader::take_process(Cursor in) {
-  const auto id = in.as_signed<std::int32_t>();
-  trace::TaskSnapshot::Process process;
-  process.id = in.as_signed<std::int32_t>();
-  const std::uint64_t flags = in.number();
-  process.is_thread = (flags & 1U) != 0;
-  process.is_group = (flags & 2U) != 0;
-  process.command = take_text(in);
-  facts_.processes.emplace_back(id, std::move(process));
-}
-
-void EventReader::take_name(Cursor in) {
-  NameFact fact;
-  fact.kind = static_cast<NameFact::Kind>(in.number());
-  fact.number = in.number();
-  fact.name = take_text(in);
-  facts_.names.push_back(std::move(fact));
-}
-
-void EventReader::take_register(Cursor in) {
-  RegisterFact fact;
-  fact.kind = static_cast<RegisterFact::Kind>(in.number());
-  fact.index = in.as<unsigned>();
-  take_raw(in, fact.value);
-  facts_.registers.push_back(fact);
-}
-
-void EventReader::take_stack(Cursor in) {
-  constexpr std::size_t most_frames = 4096;
-  Cursor numbers(take_known(in, known_.stacks));
-  while (!numbers.at_end() && facts_.frames.size() < most_frames) {
-    const std::uint64_t number = numbers.number();
-    if (number < known_.frames.size()) {
-      facts_.frames.push_back(known_.frames[static_cast<std::size_t>(number)]);
-    }
+  if (record.tag == Tag::call_name) {
+    Cursor in(record.payload);
+    const std::uint64_t abi = in.number() % abi_count;
+    const std::uint64_t number = in.number();
+    known_.call_names[BlockState::key_of(static_cast<Abi>(abi), number)] = in.rest();
+  } else {
+    facts_.take(record, thread_->args);
   }
 }
 

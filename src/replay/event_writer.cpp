@@ -116,18 +116,21 @@ void EventWriter::Seen::write(Encoder& out, std::string_view text) {
 }
 
 void EventWriter::end_record(Tag tag) {
-  Encoder out(block_);
+  Encoder out(is_apart(tag) ? event_facts_ : block_);
   out.number(static_cast<std::uint8_t>(tag));
   out.text(payload_);
   payload_.clear();
 }
 
-void EventWriter::take(std::string& block) {
+Mark EventWriter::take(std::string& block) {
   block.clear();
   block_.swap(block);
-  mark_ = {};
+  mark_.events_size = static_cast<std::uint32_t>(block.size());
+  block.append(facts_);
+  facts_.clear();
   state_ = {};
   seen_ = {};
+  return std::exchange(mark_, {});
 }
 
 void EventWriter::write_lost(std::uint64_t events) {
@@ -144,6 +147,8 @@ void EventWriter::write(const trace::Event& event, const Facts& facts) {
   std::visit([&](const auto& what) { put(what, event); }, event.what);
   end_record(static_cast<Tag>(event.what.index() + 1));
   write_facts(event, facts);
+  Encoder(facts_).text(event_facts_);
+  event_facts_.clear();
   if (std::holds_alternative<trace::Exited>(event.what) || std::holds_alternative<trace::Detached>(event.what)) {
     commands_.erase(event.tid);
   }

@@ -25,11 +25,9 @@ class EventWriter {
   void write(const trace::Event& event, const Facts& facts);
   void write_lost(std::uint64_t events);
 
-  [[nodiscard]] std::size_t size() const { return block_.size(); }
-  /// What the mark of the block will say, but for its number, sizes and losses.
-  [[nodiscard]] const Mark& mark() const { return mark_; }
-  /// Ends the block: swaps its bytes into `block`, and starts an empty one.
-  void take(std::string& block);
+  [[nodiscard]] std::size_t size() const { return block_.size() + facts_.size(); }
+  /// Ends the block: swaps its bytes into `block`, and starts an empty one. Returns its mark.
+  Mark take(std::string& block);
 
  private:
   /// Texts, files, frames and stacks that the block has already, by what they were written as.
@@ -59,7 +57,7 @@ class EventWriter {
   void write_function(const trace::LibraryFunction& function);
   void write_call_name(Abi abi, std::uint64_t number);
   void write_memory(const ThreadMemory& thread, std::uint64_t address, std::span<const std::byte> bytes);
-  /// Puts `payload_` into the block as a record, and clears it.
+  /// Puts `payload_` into the block, or among the facts of the event, as a record, and clears it.
   void end_record(Tag tag);
 
   // Each writes what is particular to one kind of event.
@@ -79,7 +77,9 @@ class EventWriter {
   void put(const trace::ProbeHit& hit, const trace::Event& event);
 
   const spec::Tables& tables_;
-  std::string block_;
+  std::string block_;        ///< the events
+  std::string facts_;        ///< of all events
+  std::string event_facts_;  ///< of one event
   std::string payload_;
   std::string part_;  ///< of the payload, to be looked up
   Encoder out_{payload_};

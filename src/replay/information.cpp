@@ -89,11 +89,12 @@ struct Counts {
 
 Counts count(TraceFile& file) {
   Counts counts;
-  EventReader reader;
+  EventReader reader(false);
+  file.leave_facts_out();
   for (auto block = file.next([](const Mark&) { return true; }); !block.empty();
        block = file.next([](const Mark&) { return true; })) {
     counts.add(file.mark());
-    reader.begin(block);
+    reader.begin(block, file.mark().events_size);
     for (auto found = reader.next(); found == EventReader::Found::event || found == EventReader::Found::lost;
          found = reader.next()) {
       if (found == EventReader::Found::event) {

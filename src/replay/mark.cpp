@@ -54,7 +54,7 @@ std::array<char, mark_size> encode(const Mark& mark, std::string_view packed) {
   words.put(mark.packed_size);
   words.put(mark.sequence);
   words.put(mark.events);
-  words.put(std::uint32_t{0});  // of no meaning yet
+  words.put(mark.events_size);
   words.put(mark.first.count());
   words.put(mark.last.count());
   words.put(mark.calls);
@@ -73,7 +73,7 @@ std::optional<Mark> decode_mark(std::string_view bytes) {
   mark.packed_size = take<std::uint32_t>(bytes);
   mark.sequence = take<std::uint32_t>(bytes);
   mark.events = take<std::uint32_t>(bytes);
-  static_cast<void>(take<std::uint32_t>(bytes));
+  mark.events_size = take<std::uint32_t>(bytes);
   mark.first = std::chrono::nanoseconds(take<std::int64_t>(bytes));
   mark.last = std::chrono::nanoseconds(take<std::int64_t>(bytes));
   mark.calls = take<std::uint64_t>(bytes);

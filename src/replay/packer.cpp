@@ -2,7 +2,16 @@
 
 #include <zstd.h>
 
+#include <algorithm>
+
 namespace tracer::replay {
+
+namespace {
+
+/// More than what ends a block of zstd early adds to it.
+constexpr std::size_t flushed = 64;
+
+}  // namespace
 
 struct Packer::Context {
   std::unique_ptr<ZSTD_CCtx, std::size_t (*)(ZSTD_CCtx*)> zstd{ZSTD_createCCtx(), &ZSTD_freeCCtx};
@@ -17,16 +26,29 @@ Packer::Packer() : context_(std::make_unique<Context>()) {
 
 Packer::~Packer() = default;
 
+std::size_t Packer::pack_into(std::span<char> into, std::string_view block, std::size_t events_size) {
+  ZSTD_CCtx* const zstd = context_->zstd.get();
+  if (zstd == nullptr) {
+    return 0;
+  }
+  ZSTD_CCtx_reset(zstd, ZSTD_reset_session_only);
+  ZSTD_CCtx_setPledgedSrcSize(zstd, block.size());
+  ZSTD_outBuffer out{into.data(), into.size(), 0};
+  ZSTD_inBuffer in{block.data(), std::min(events_size, block.size()), 0};
+  // The events end a block of zstd, so that a reader need not unpack facts to have them.
+  if (events_size != 0 && ZSTD_compressStream2(zstd, &out, &in, ZSTD_e_flush) != 0) {
+    return 0;
+  }
+  in.size = block.size();
+  return ZSTD_compressStream2(zstd, &out, &in, ZSTD_e_end) == 0 ? out.pos : 0;
+}
+
 PackedBlock Packer::pack(Mark mark, std::string_view block) {
   PackedBlock packed;
   packed.size = static_cast<std::uint32_t>(block.size());
   const std::size_t most = ZSTD_compressBound(block.size());
-  packed.bytes.resize(mark_size + most);
-  const std::size_t size =
-      context_->zstd == nullptr
-          ? 0
-          : ZSTD_compress2(context_->zstd.get(), packed.bytes.data() + mark_size, most, block.data(), block.size());
-  packed.bytes.resize(mark_size + (ZSTD_isError(size) != 0 ? 0 : size));
+  packed.bytes.resize(mark_size + most + flushed);
+  packed.bytes.resize(mark_size + pack_into(std::span(packed.bytes).subspan(mark_size), block, mark.events_size));
   mark.packed_size = static_cast<std::uint32_t>(packed.bytes.size() - mark_size);
   const auto bytes = encode(mark, std::string_view(packed.bytes).substr(mark_size));
   packed.bytes.replace(0, bytes.size(), bytes.data(), bytes.size());

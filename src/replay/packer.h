@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -28,6 +29,9 @@ class Packer {
   PackedBlock pack(Mark mark, std::string_view block);
 
  private:
+  /// Returns how long it is; 0: it failed.
+  std::size_t pack_into(std::span<char> into, std::string_view block, std::size_t events_size);
+
   struct Context;
   std::unique_ptr<Context> context_;
 };

@@ -126,10 +126,9 @@ void Recorder::end_block() {
   if (writer_.size() == 0) {
     return;
   }
-  Mark mark = writer_.mark();
+  Mark mark = writer_.take(block_);
   mark.sequence = sequence_++;
   mark.lost = lost_;
-  writer_.take(block_);
   file_->write(mark, block_);
 }
 

@@ -16,6 +16,9 @@ ReplayEngine::ReplayEngine(std::unique_ptr<TraceFile> file, ReplayOptions option
                            Complain complain)
     : file_(std::move(file)), options_(std::move(options)), tables_(tables), complain_(std::move(complain)) {
   file_->stop_waiting_at(options_.signals);
+  if (!options_.facts) {
+    file_->leave_facts_out();
+  }
 }
 
 bool ReplayEngine::is_interrupted() {
@@ -35,7 +38,7 @@ Result<trace::RunEnd> ReplayEngine::run(trace::EventHandler& handler) {
     if (block.empty()) {
       break;
     }
-    reader_.begin(block);
+    reader_.begin(block, file_->mark().events_size);
     goes_on = play_block(handler, [this](const trace::Event& event) { return is_chosen(event); });
   }
   const bool reached_end = goes_on && !is_interrupted();
@@ -60,7 +63,7 @@ bool ReplayEngine::play(const BlockPlace& place, trace::EventHandler& handler, c
     return false;
   }
   damaged_ = false;
-  reader_.begin(block);
+  reader_.begin(block, file_->mark().events_size);
   play_block(handler, [&](const trace::Event& event) { return is_chosen(event) && wants(event); });
   return !damaged_;
 }

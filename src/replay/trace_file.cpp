@@ -14,9 +14,54 @@
 
 namespace tracer::replay {
 
-struct TraceFile::Unpacker {
-  std::unique_ptr<ZSTD_DCtx, std::size_t (*)(ZSTD_DCtx*)> zstd{ZSTD_createDCtx(), &ZSTD_freeDCtx};
+class TraceFile::Unpacker {
+ public:
+  void leave_facts_out() { events_alone_ = true; }
+  [[nodiscard]] bool unpack(std::string_view packed, std::size_t events_size, std::string& into);
+
+ private:
+  [[nodiscard]] bool unpack_start(std::string_view packed, std::string& into);
+
+  std::unique_ptr<ZSTD_DCtx, std::size_t (*)(ZSTD_DCtx*)> zstd_{ZSTD_createDCtx(), &ZSTD_freeDCtx};
+  bool events_alone_ = false;
 };
+
+bool TraceFile::Unpacker::unpack(std::string_view packed, std::size_t events_size, std::string& into) {
+  const unsigned long long size = ZSTD_getFrameContentSize(packed.data(), packed.size());
+  if (zstd_ == nullptr || size > most_block_size) {  // the values that say `unknown` are larger
+    return false;
+  }
+  if (events_alone_ && events_size != 0 && events_size < size) {
+    into.resize(events_size);
+    return unpack_start(packed, into);
+  }
+  into.resize(static_cast<std::size_t>(size));
+  const std::size_t got = ZSTD_decompressDCtx(zstd_.get(), into.data(), into.size(), packed.data(), packed.size());
+  return ZSTD_isError(got) == 0 && got == into.size();
+}
+
+bool TraceFile::Unpacker::unpack_start(std::string_view packed, std::string& into) {
+  ZSTD_DCtx_reset(zstd_.get(), ZSTD_reset_session_only);
+  ZSTD_inBuffer from{packed.data(), packed.size(), 0};
+  ZSTD_outBuffer out{into.data(), into.size(), 0};
+  const auto go_on = [&](std::size_t from_size, std::size_t out_size) {
+    from.size = from_size;
+    out.size = out_size;
+    for (std::size_t before = ~out.pos; out.pos != out.size && before != from.pos + out.pos;) {
+      before = from.pos + out.pos;
+      if (ZSTD_isError(ZSTD_decompressStream(zstd_.get(), &out, &from)) != 0) {
+        return false;
+      }
+    }
+    return out.pos == out.size;
+  };
+  // All but the last byte at first: zstd unpacks the next of its blocks where it has room behind one.
+  return go_on(packed.size(), into.size() - 1) && (go_on(from.pos, into.size()) || go_on(packed.size(), into.size()));
+}
+
+void TraceFile::leave_facts_out() {
+  unpacker_->leave_facts_out();
+}
 
 TraceFile::TraceFile(UniqueFd file, std::string name)
     : file_(std::move(file)), name_(std::move(name)), unpacker_(std::make_unique<Unpacker>()) {
@@ -98,23 +143,12 @@ bool TraceFile::read_mark() {
   return true;
 }
 
-bool TraceFile::unpack() {
-  const unsigned long long size = ZSTD_getFrameContentSize(packed_.data(), packed_.size());
-  if (unpacker_->zstd == nullptr || size > most_block_size) {  // the values that say `unknown` are larger
-    return false;
-  }
-  block_.resize(static_cast<std::size_t>(size));
-  const std::size_t got =
-      ZSTD_decompressDCtx(unpacker_->zstd.get(), block_.data(), block_.size(), packed_.data(), packed_.size());
-  return ZSTD_isError(got) == 0 && got == block_.size();
-}
-
 bool TraceFile::read_block() {
   if (!read(packed_, mark_.packed_size)) {
     end(End::truncated);
     return false;
   }
-  if (!fits(mark_, mark_bytes_, packed_) || !unpack()) {
+  if (!fits(mark_, mark_bytes_, packed_) || !unpacker_->unpack(packed_, mark_.events_size, block_)) {
     end_ = End::damaged;
     return false;
   }

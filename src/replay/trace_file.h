@@ -32,6 +32,8 @@ class TraceFile {
   [[nodiscard]] const Head& head() const { return head_; }
   [[nodiscard]] const std::string& name() const { return name_; }
 
+  /// Blocks lack what follows their events from now on.
+  void leave_facts_out();
   /// Goes on to the next block whose mark `wanted` wants. Returns its bytes, valid until the next call; empty at the
   /// end of what is readable.
   std::string_view next(const std::function<bool(const Mark&)>& wanted);
@@ -61,7 +63,7 @@ class TraceFile {
   void stop_waiting_at(int fd) { interrupt_ = fd; }
 
  private:
-  struct Unpacker;
+  class Unpacker;
   TraceFile(UniqueFd file, std::string name);
 
   enum class End : std::uint8_t {
@@ -80,7 +82,6 @@ class TraceFile {
   bool seek(std::uint64_t position);
   /// Returns the entries of the seek table at the end of the file; empty if there is none.
   [[nodiscard]] std::vector<Frame> read_seek_table();
-  [[nodiscard]] bool unpack();
   /// Reads as many bytes as there are, and returns whether they were all there.
   bool read(std::string& into, std::size_t size);
   /// Waits until there is something to read; false if it is not waited for any more.

@@ -114,13 +114,15 @@ replay::Facts any_facts(Random& random) {
   return facts;
 }
 
-void replay_file(const std::string& path, const spec::Tables& tables) {
+void replay_file(const std::string& path, const spec::Tables& tables, bool facts) {
   auto file = replay::TraceFile::open(path);
   if (!file) {
     return;
   }
   const auto ignore = [](std::string_view) {};
-  replay::ReplayEngine engine(std::move(file).value(), {}, tables, ignore);
+  replay::ReplayOptions settings;
+  settings.facts = facts;
+  replay::ReplayEngine engine(std::move(file).value(), std::move(settings), tables, ignore);
   names::NameOptions wanted;
   wanted.paths = wanted.sockets = wanted.commands = true;
   names::ProcNames proc(wanted);
@@ -151,7 +153,7 @@ void round(const spec::Tables& tables, std::uint64_t seed) {
     writer.write(any_event(random, function), any_facts(random));
   }
   std::string block;
-  writer.take(block);
+  replay::Mark mark = writer.take(block);
   std::string head = encode(replay::Head{});
   change(block, random);
   if (below(random, 8) == 0) {
@@ -159,15 +161,19 @@ void round(const spec::Tables& tables, std::uint64_t seed) {
   }
   replay::Packer packer;
   std::string file = packer.pack({}, head).bytes;
-  replay::Mark mark;
   mark.sequence = 1;
+  if (below(random, 8) == 0) {
+    mark.events_size = static_cast<std::uint32_t>(below(random, block.size() + 1));
+  }
   file += packer.pack(mark, block).bytes;
   if (below(random, 8) == 0) {
     change(file, random);
   }
   const UniqueFd memory(::memfd_create("trace", MFD_CLOEXEC));
   static_cast<void>(write_all(memory.get(), file));
-  replay_file("/proc/self/fd/" + std::to_string(memory.get()), tables);
+  for (const bool facts : {true, false}) {
+    replay_file("/proc/self/fd/" + std::to_string(memory.get()), tables, facts);
+  }
 }
 
 }  // namespace

@@ -172,10 +172,10 @@ TEST_CASE("Events are the same without what only decoding needs") {
   event.what = hit;
   writer.write(event, {});
   std::string block;
-  writer.take(block);
+  const std::uint32_t events_size = writer.take(block).events_size;
   for (const bool with_facts : {true, false}) {
     replay::EventReader reader(with_facts);
-    reader.begin(block);
+    reader.begin(with_facts ? std::string_view(block) : std::string_view(block).substr(0, events_size), events_size);
     REQUIRE(reader.next() == replay::EventReader::Found::event);
     REQUIRE(reader.next() == replay::EventReader::Found::event);
     const auto* read = std::get_if<trace::ProbeHit>(&reader.event().what);
@@ -185,9 +185,31 @@ TEST_CASE("Events are the same without what only decoding needs") {
     CHECK(reader.next() == replay::EventReader::Found::end);
   }
   replay::EventReader reader;
-  reader.begin(std::string_view(block).substr(0, block.size() - 1));
+  reader.begin(std::string_view(block).substr(0, events_size - 1), events_size);
   CHECK(reader.next() == replay::EventReader::Found::event);
   CHECK(reader.next() == replay::EventReader::Found::damage);
+}
+
+TEST_CASE("Events can be had of a file without the facts behind them") {
+  const spec::Tables tables = spec::builtin_tables();
+  const MemoryFile file;
+  record_open(file, tables, Abi::x86_64, 257, 0200000);
+  const auto block_of = [&file](bool whole) {
+    auto opened = replay::TraceFile::open(file.path());
+    REQUIRE(opened.ok());
+    if (!whole) {
+      opened.value()->leave_facts_out();
+    }
+    std::string block(opened.value()->next([](const replay::Mark&) { return true; }));
+    return std::pair(std::move(block), opened.value()->mark().events_size);
+  };
+  const auto [whole, size] = block_of(true);
+  const auto [events, same_size] = block_of(false);
+  CHECK(size == same_size);
+  CHECK(events.size() == size);
+  CHECK(whole.size() > size);
+  CHECK(whole.substr(0, size) == events);
+  CHECK(whole.find("/dir") > size);
 }
 
 TEST_CASE("A recording of one machine shows on another as it would there") {
@@ -200,15 +222,17 @@ TEST_CASE("A recording of one machine shows on another as it would there") {
   CHECK(replayed(intel, tables) == "openat(AT_FDCWD, \"/dir\", O_RDONLY|O_DIRECTORY) = 3\n");
 }
 
-TEST_CASE("A reader refuses another major version and passes over what it does not know") {
+TEST_CASE("A reader refuses a later major version and passes over what it does not know") {
   std::string head = encode(replay::Head{});
   replay::Encoder(head).number(99);
   replay::Encoder(head).text("of a later version");
   CHECK(replay::decode_head(head).ok());
-  head[2] = 2;  // behind the number of the field and the size of its value
+  head[2] = 1;  // behind the number of the field and the size of its value
+  CHECK(replay::decode_head(head).ok());
+  head[2] = 3;
   const auto refused = replay::decode_head(head);
   REQUIRE_FALSE(refused.ok());
-  CHECK(refused.error().message == "it has version 2 of the format, and this program reads version 1");
+  CHECK(refused.error().message == "it has version 3 of the format, and this program reads versions up to 2");
 }
 
 TEST_CASE("Blocks of a file are found by its seek table, and without one by their marks") {
