@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "arch/arch.h"
+#include "arch/breakpoint.h"
 #include "catch.h"
 
 namespace tracer {
@@ -109,6 +110,26 @@ TEST_CASE("a register set of another size is none of ours") {
   CHECK_FALSE(registers.resize(0));
   CHECK_FALSE(registers.resize(sizeof(user_regs_struct) - 8));
   CHECK(registers.bytes().size() == sizeof(user_regs_struct));
+}
+
+std::optional<std::size_t> uprobe_at(std::initializer_list<unsigned char> code) {
+  return arch::uprobe_offset(Abi::x86_64, std::as_bytes(std::span(code.begin(), code.size())), false);
+}
+
+TEST_CASE("no uprobe is placed where the kernel refuses it, which would refuse all others with it") {
+  if (!arch::can_break_at_functions(Abi::x86_64)) {
+    return;  // without the decoder of instructions
+  }
+  CHECK_FALSE(uprobe_at({0xf0, 0xff, 0x0f}));                   // lock decl (%rdi), glibc's pthread_spin_lock
+  CHECK_FALSE(uprobe_at({0x3e, 0xff, 0xe0}));                   // notrack jmp *%rax
+  CHECK_FALSE(uprobe_at({0x2e, 0x8b, 0x07}));                   // mov %cs:(%rdi),%eax
+  CHECK_FALSE(uprobe_at({0xcd, 0x80}));                         // int $0x80
+  CHECK_FALSE(uprobe_at({0xcc}));                               // int3
+  CHECK_FALSE(uprobe_at({0xf4}));                               // hlt
+  CHECK_FALSE(uprobe_at({0xec}));                               // in (%dx),%al
+  CHECK(uprobe_at({0x55}) == 0);                                // push %rbp
+  CHECK(uprobe_at({0x64, 0x8b, 0x04, 0x25, 0, 0, 0, 0}) == 0);  // mov %fs:0,%eax
+  CHECK(uprobe_at({0xf3, 0x0f, 0x1e, 0xfa, 0x55}) == 4);        // endbr64, push %rbp
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // Steps over breakpoints on x86, with instructions decoded by Zydis. Facts: Intel's manual, volumes 2 and 3.
+#include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "arch/breakpoint.h"
@@ -117,6 +119,18 @@ void append_jump(std::vector<std::byte>& code, std::uint64_t from, std::uint64_t
   }
 }
 
+/// The kernel takes no uprobe at these, and where it is given many places at once, then at none of them.
+bool is_refused_by_uprobes(const Instruction& instruction) {
+  constexpr std::array<ZyanU8, 5> refused = {0x26, 0x2e, 0x36, 0x3e, 0xf0};  // es, cs, ss, ds, lock
+  const auto& facts = instruction.facts;
+  const auto is_refused = [&](const auto& prefix) {
+    return std::find(refused.begin(), refused.end(), prefix.value) != refused.end();
+  };
+  return std::any_of(facts.raw.prefixes, facts.raw.prefixes + facts.raw.prefix_count, is_refused) ||
+         (facts.attributes & ZYDIS_ATTRIB_IS_PRIVILEGED) != 0 || facts.meta.category == ZYDIS_CATEGORY_INTERRUPT ||
+         facts.meta.category == ZYDIS_CATEGORY_IO;
+}
+
 }  // namespace
 
 Status can_break_at_functions(Abi) {
@@ -229,8 +243,11 @@ std::optional<std::size_t> uprobe_offset(Abi abi, std::span<const std::byte> cod
   if (!marked) {
     // Linux 6.18 mishandles EVEX-encoded vpbroadcastb under uprobes and rejects VEX-encoded instructions.
     const auto first = decode(abi, code);
-    if (!first || first->facts.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY) {
-      return first ? std::optional<std::size_t>(0) : std::nullopt;
+    if (!first || is_refused_by_uprobes(*first)) {
+      return std::nullopt;
+    }
+    if (first->facts.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY) {
+      return 0;
     }
     // glibc's functions for AVX2 set up a vector register first. No loop of theirs begins right behind that.
     const std::size_t behind = first->facts.length;
