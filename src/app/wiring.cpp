@@ -58,6 +58,7 @@ decode::Options decoder_options(const cli::Options& options) {
   result.string_limit = options.format.string_limit;
   if (options.ltrace) {
     result.most_nested = options.ltrace->most_elements;
+    result.element_limit = options.ltrace->most_elements;
   }
   result.rings = options.extras.rings;
   result.whole_vcpu = options.format.kvm == cli::Kvm::vcpu_all;

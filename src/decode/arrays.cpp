@@ -183,7 +183,7 @@ bool ArrayDecoder::counted(const Type& type, const Place& place, const Context& 
   const bool like_fields = is_like_fields(type, count);
   Elements all{element, place, size, count, type.set};
   all.shown = state_.depth.abbreviate && !is_whole(type)
-                  ? std::min<std::uint64_t>(count, session_.setting.options.string_limit)
+                  ? std::min<std::uint64_t>(count, session_.setting.options.most_elements())
                   : count;
   if (is_structure) {
     all.params = evaluator_.evaluate_params(element.args, context);
@@ -222,9 +222,23 @@ bool ArrayDecoder::counted(const Type& type, const Place& place, const Context& 
 bool ArrayDecoder::terminated(const Type& type, const Place& place, const Context& context) const {
   const Type& element = tables_.types[type.target];
   const auto size = session_.size_of(element);
-  const std::uint64_t limit = state_.depth.abbreviate ? session_.setting.options.string_limit : max_counted;
+  const std::uint64_t limit = state_.depth.abbreviate ? session_.setting.options.most_elements() : max_counted;
+  std::uint64_t most = unlimited;
+  if (type.length != spec::none) {
+    const auto count = evaluator_.length(type, context);
+    if (!count) {
+      return false;
+    }
+    most = *count;
+  }
   bool begun = false;
   for (std::uint64_t i = 0;; ++i) {
+    if (i == most) {
+      if (!begun) {
+        out_.begin_array();
+      }
+      break;
+    }
     const Place one = place.at(i * size);
     const auto bits = session_.load(element, one);
     if (!bits && i == 0) {

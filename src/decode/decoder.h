@@ -18,10 +18,14 @@ namespace tracer::decode {
 /// What the user asked for that decides what is read and in which depth (not how it is formatted).
 struct Options {
   std::uint32_t string_limit = 32;  ///< -s, bytes
+  /// ltrace's -A, elements of an array; absent: -s limits them, too
+  std::optional<std::uint32_t> element_limit;
   /// A structure within others of its own type (a list) shows down to this depth, and not again where it is already.
   std::uint32_t most_nested = 16;
   bool rings = false;       ///< --io-uring: what is submitted to rings
   bool whole_vcpu = false;  ///< --kvm=vcpu+: all that KVM_RUN leaves behind
+
+  [[nodiscard]] std::uint32_t most_elements() const { return element_limit.value_or(string_limit); }
 };
 
 /// Per call: -e abbrev=, verbose=, raw=.

@@ -88,24 +88,24 @@ std::uint64_t StructDecoder::end_of(const Field& field) const {
   return field.offset[index_of(session_.abi)] + session_.size_of_any_row(tables_.types[field.type]);
 }
 
-/// Emits a note, as ltrace does, if the structure is one of those around it: `recurse^` for the next but one.
+/// Emits a note, as ltrace does, if the structure is deeper in others of its type than shows, or one of those around
+/// it: `recurse^` for the next but one.
 bool StructDecoder::is_recursion(const Struct& layout, const Place& place, const Scope* scope) const {
   std::uint32_t around = 0;
   std::string ups;
-  for (const Scope* outer = scope; outer != nullptr; outer = outer->outer) {
+  std::string note;
+  for (const Scope* outer = scope; outer != nullptr; outer = outer->outer, ups += '^') {
     around += outer->type == &layout ? 1 : 0;
-    if (outer->type == &layout && layout.kind == StructKind::plain && outer->place.address == place.address &&
-        !place.address.is_null()) {
-      out_.symbol("recurse" + ups);
-      return true;
+    if (note.empty() && outer->type == &layout && layout.kind == StructKind::plain && !place.address.is_null() &&
+        outer->place.address == place.address) {
+      note = "recurse" + ups;
     }
-    ups += '^';
   }
-  if (around < session_.setting.options.most_nested) {
-    return false;
+  note = around < session_.setting.options.most_nested ? note : "...";
+  if (!note.empty()) {
+    out_.symbol(note);
   }
-  out_.symbol("...");
-  return true;
+  return !note.empty();
 }
 
 bool StructDecoder::structure(const Type& type, const Place& place, const Context& context,

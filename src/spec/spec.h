@@ -185,7 +185,7 @@ enum class LengthKind : std::uint8_t {
   none,
   count,       // elements (bytes: bytes)
   byte_count,  // `[n bytes]`
-  until_zero,  // ends with an element that is 0 / NULL
+  until_zero,  // ends with an element that is 0 / NULL, and at the length if there is one
 };
 
 /// A type at one place of use. Members that its kind does not use have their defaults.

@@ -23,21 +23,28 @@ Type type_at(Position at, Node node) {
   return type;
 }
 
-/// Parses `[n]`, `[n bytes]`, `[n max 32]`, `[n of total]` or `[until 0]`.
+/// Parses the `until 0` that ends an array.
+void parse_until_zero(TokenStream& in, ast::Length& length) {
+  if (in.expect_number("0") != 0) {
+    in.fail(length.at, "found another number, expected [until 0]");
+  }
+  length.kind = LengthKind::until_zero;
+}
+
+/// Parses `[n]`, `[n bytes]`, `[n max 32]`, `[n of total]`, `[until 0]` or `[n until 0]`.
 ast::Length parse_length(TokenStream& in) {
   ast::Length length;
   length.at = in.position();
   in.expect("[");
   if (in.accept("until")) {
-    if (in.expect_number("0") != 0) {
-      in.fail(length.at, "found another number, expected [until 0]");
-    }
-    length.kind = LengthKind::until_zero;
+    parse_until_zero(in, length);
   } else {
     length.kind = LengthKind::count;
     length.count = std::make_unique<Expr>(parse_expr(in));
     if (in.accept("bytes")) {
       length.kind = LengthKind::byte_count;
+    } else if (in.accept("until")) {
+      parse_until_zero(in, length);
     }
     if (in.accept("of")) {
       length.budget = std::make_unique<Expr>(parse_expr(in));

@@ -166,6 +166,11 @@ lens_address(nil)                                = nil
 lens_later({ "abc", 3 })                         = 0
 lens_rows([ [ 10, 20 ], [ 30, 40 ], [ 50, 60 ] ]) = 0
 lens_imported(SOMETHING)                         = 0
+lens_up_to([ 7 ], [ 10, 20 ], 2)                 = 0
+lens_crowd([ 1, 2, 3, 4... ])                    = 0
+lens_nameless('\377', -1)                        = 0
+lens_nameless('b', THREE)                        = 0
+lens_ring({ 9, { 8, { 7, { 6, nil, ... }, recurse^ }, recurse^ }, nil }) = 0
 +++ exited (status 0) +++'''.splitlines()[1:]
 
 
@@ -175,6 +180,9 @@ def lenses(bench):
     bench.environment['LC_ALL'] = 'C.UTF-8'
     lines, _ = bench.run(options, [bench.lenses()])
     expect(lines == LENSES, '\n'.join(difflib.unified_diff(LENSES, lines, lineterm='')))
+    for limit, elements in (('45', '1, 2, 3, 4, 5' + ', 0' * 40 + '...'), ('100', '1, 2, 3, 4, 5' + ', 0' * 45)):
+        lines, _ = bench.run(['-s', '2', '-A', limit, *options], [bench.folder / 'lenses'])  # -s is for strings alone
+        expect(f'lens_crowd([ {elements} ]) ' in '\n'.join(lines), '\n'.join(lines))
     bench.environment['LC_ALL'] = 'C'
     lines, _ = bench.run(options, [bench.folder / 'lenses'])
     expect(lines[7].startswith(r'lens_wide("\320\224\320\247to", '), lines[7])

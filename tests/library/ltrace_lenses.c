@@ -43,6 +43,18 @@ int lens_rows(void* p) {
 int lens_imported(int n) {
   return 0;
 }
+int lens_up_to(long* p, int* q, int n) {
+  return 0;
+}
+int lens_crowd(int* p) {
+  return 0;
+}
+int lens_nameless(char c, short s) {
+  return 0;
+}
+int lens_ring(void* p) {
+  return 0;
+}
 #else
 int main() {
   unsigned word = 255;
@@ -71,6 +83,17 @@ int main() {
   lens_later(&piece);
   lens_rows(numbers);
   lens_imported(1);
+  long ending[] = {7, 0, 8};
+  int crowd[50] = {1, 2, 3, 4, 5};
+  struct ring {
+    int number;
+    struct ring *next, *previous;
+  } ring[4] = {{9, ring + 1, 0}, {8, ring + 2, ring}, {7, ring + 3, ring + 1}, {6, 0, ring + 2}};
+  lens_up_to(ending, numbers, 2);
+  lens_crowd(crowd);
+  lens_nameless(-1, -1);
+  lens_nameless('b', 3);
+  lens_ring(ring);
   return 0;
 }
 #endif

@@ -61,7 +61,8 @@ std::optional<std::vector<LtraceConf::Lens>> ConfReader::list(unsigned max_count
 /// Inserts the length before a style: `u8 as hex` becomes `u8[4] as hex`, where the style applies to the elements.
 std::string ConfReader::array_text(const Lens& lens) {
   const auto style = std::min(lens.element.find(" as "), lens.element.size());
-  return lens.element.substr(0, style) + '[' + lens.length + ']' + lens.element.substr(style);
+  const std::string_view until = lens.ends_at_zero && lens.length != "until 0" ? " until 0" : "";
+  return fmt::format("{}[{}{}]{}", lens.element.substr(0, style), lens.length, until, lens.element.substr(style));
 }
 
 /// Returns the lens of a pointer to what `target` describes.
@@ -233,8 +234,11 @@ std::optional<LtraceConf::Lens> ConfReader::enumeration(unsigned depth) {
   Lens lens = base;
   lens.is_char = false;
   lens.text = declared_name("enum");
-  conf_.items_ += fmt::format("enum {} : {} as number {{{} }}\n", lens.text,
-                              base.text == "ptr" ? "ulong" : base.text.substr(0, base.text.find(" as ")), members);
+  // A value without a name shows as the type below does.
+  const auto style = std::min(base.text.find(" as "), base.text.size());
+  conf_.items_ +=
+      fmt::format("enum {} : {}{} {{{} }}\n", lens.text, base.text == "ptr" ? "ulong" : base.text.substr(0, style),
+                  style < base.text.size() ? base.text.substr(style) : " as number", members);
   return lens;
 }
 
