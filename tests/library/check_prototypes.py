@@ -31,6 +31,7 @@ PROTOTYPES = [
     'signal@libc.so.6(SIGUSR1, ADDRESS<handler>) = SIG_IGN',
     'sigaction@libc.so.6(SIGUSR2, {sa_handler=ADDRESS<handler>, sa_mask=[], sa_flags=0, sa_restorer=NULL}, NULL) = 0',
     '__strdup@libc.so.6("reserved") = ADDRESS',
+    'strndup@libc.so.6("hel", 3) = ADDRESS',
     'atoi@libc.so.6("12") = 12',
     '+++ exited with 12 +++']
 

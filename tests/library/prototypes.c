@@ -34,5 +34,6 @@ int main(int argc, char** argv) {
 #ifdef __GLIBC__
   __strdup("reserved");
 #endif
+  strndup("hello", 3);
   return atoi("12");
 }
