@@ -9,7 +9,11 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 
+#include "proc/pid_numbers.h"
+#include "proc/proc_files.h"
+#include "proc/proc_text.h"
 #include "process/ending_signals.h"
 #include "process/forwarded_signals.h"
 #include "process/standard_streams.h"
@@ -31,6 +35,22 @@ UniqueFd close_all_but(UniqueFd kept) {
   return moved;
 }
 
+/// Continues what a tracer process that was killed may have left stopped: while records are read more slowly than
+/// written, their writers are held by a SIGSTOP, of which only a tracer knows that it is none of the program's.
+void continue_descendants(pid_t process, unsigned depth = 0) {
+  constexpr unsigned deepest = 100;
+  for (const pid_t thread : depth < deepest ? proc::threads_of(process) : std::vector<pid_t>()) {
+    std::ifstream children(
+        proc::proc_path(thread, "task/" + std::to_string(proc::number_in_proc(thread)) + "/children"));
+    for (pid_t number = 0; children >> number;) {
+      if (const pid_t child = proc::number_here(number); child > 0) {
+        ::kill(child, SIGCONT);
+        continue_descendants(child, depth + 1);
+      }
+    }
+  }
+}
+
 /// Waits for the status to end with, and forwards to the tracer process the signals that it would have got in our
 /// place.
 [[noreturn]] void run_proxy(pid_t tracer, UniqueFd status_pipe, process::Interruptible interruptible,
@@ -50,6 +70,9 @@ UniqueFd close_all_but(UniqueFd kept) {
     // The program is our child too, and we have to collect its exit status.
     while (const auto ended = collect_ended_child()) {
       if (ended->pid == tracer) {
+        if (WIFSIGNALED(ended->status)) {
+          continue_descendants(::getpid());
+        }
         end_like(ended->status);
       }
       on_child_end(ended->pid, ended->status);

@@ -5,7 +5,9 @@ the program is, and none is missing.
     check_recorded.py TRACER SOURCES [CASE...]     runs all cases, or those whose names begin so
 """
 
+import array
 import ctypes
+import fcntl
 import os
 import pathlib
 import re
@@ -13,6 +15,8 @@ import select
 import signal
 import subprocess
 import sys
+import termios
+import time
 
 from bench import IS_X86, NARROW, TIMEOUT, run_in_folder, without_addresses
 from cases import PATIENCE, expect
@@ -360,6 +364,46 @@ def detached_while_held(bench):
         expect(answers, 'the program does not go on: ' + status)
 
 
+PIPE_IS_FULL = 60000  # bytes, of 65536: whoever writes long lines waits then
+
+
+def killed_while_held(bench):
+    """The kernel has stopped the thread, as its records are not read, and nobody but the killed tracer knows that."""
+    source = bench.folder / 'quick.c'
+    source.write_text('#include <signal.h>\n#include <stdio.h>\n#include <sys/wait.h>\n#include <unistd.h>\n'
+                      'static void answer(int number) { (void)number; write(1, "alive\\n", 6); }\n'
+                      'int step(int n) { return n + 1; }\n'
+                      'int main(void) {\n'
+                      '  signal(SIGUSR1, answer); alarm(300);\n'
+                      '  const int child = fork(); if (child > 0) { printf("%d\\n", child); fflush(stdout); wait(NULL); return 0; }\n'
+                      '  for (;;) step(1); }\n')
+    program = bench.build(source, ['gcc', '-g'])
+    tracing = subprocess.Popen([bench.tracer, '--engine=bpf', '--bpf-buffer=64K', '-f', '-e', 'trace=none', '-e', 'symbol=step@MAIN', str(program)],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+    child = None
+    try:
+        child = int(tracing.stdout.readline())
+        status = pathlib.Path(f'/proc/{child}/status')
+        end = time.monotonic() + PATIENCE
+        held = False
+        while not held and time.monotonic() < end:
+            time.sleep(0.01)
+            waiting = array.array('i', [0])
+            fcntl.ioctl(tracing.stderr, termios.FIONREAD, waiting)
+            held = waiting[0] > PIPE_IS_FULL and re.search(r'State:\s+t', status.read_text(encoding='utf-8')) is not None
+        tracer = int(re.search(r'TracerPid:\s+(\d+)', status.read_text(encoding='utf-8')).group(1))
+        os.kill(tracer, signal.SIGKILL)
+        ended = tracing.wait(TIMEOUT)
+        os.kill(child, signal.SIGUSR1)
+        answers = select.select([tracing.stdout], [], [], PATIENCE)[0] and tracing.stdout.readline()
+    finally:
+        tracing.kill()
+        tracing.wait()
+        if child is not None:
+            os.kill(child, signal.SIGKILL)
+    expect(held and ended == -signal.SIGKILL and answers == b'alive\n', f'held {held}, the tracer ended with {ended}, the program says {answers}')
+
+
 def refused(bench):
     for option in ('-k', '-y'):
         done = subprocess.run([bench.tracer, '--engine=bpf', option, '-e', 'symbol=puts', 'true'], capture_output=True, text=True,
@@ -367,7 +411,7 @@ def refused(bench):
         expect(done.returncode == 1 and done.stderr.count('\n') == 1 and '--engine=bpf: ' in done.stderr, f'{option}: {done.stderr}')
 
 
-CASES = {case.__name__: case for case in (static_probes, calls, prototypes, jumps, exceptions, nameless_unwinder, abandoned_call, resolver, late_unwinder, recursion, threads, crowded_buffer, children, not_recorded_beside, detached_child, leader_gone, attached, detached_while_held, refused)}
+CASES = {case.__name__: case for case in (static_probes, calls, prototypes, jumps, exceptions, nameless_unwinder, abandoned_call, resolver, late_unwinder, recursion, threads, crowded_buffer, children, not_recorded_beside, detached_child, leader_gone, attached, detached_while_held, killed_while_held, refused)}
 
 
 def unless_impossible(case):
