@@ -72,8 +72,9 @@ nanoseconds rounded(nanoseconds time) {
   return time == nanoseconds::max() ? nanoseconds(0) : (time + nanoseconds(500)) / 1000 * 1000;
 }
 
+/// Of the total that the row shows: that of one call is the total itself.
 std::uint64_t average_in_microseconds(nanoseconds total, std::uint64_t calls) {
-  return calls == 0 ? 0 : static_cast<std::uint64_t>(total.count()) / 1000 / calls;
+  return calls == 0 ? 0 : static_cast<std::uint64_t>(rounded(total).count()) / 1000 / calls;
 }
 
 void append_microseconds(TextBuffer& text, nanoseconds time) {

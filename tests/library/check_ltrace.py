@@ -518,6 +518,13 @@ def times_of_unreturned(bench):
     expect(re.search(r'^100\.00 +0\.0*[1-9]\d* +\d+ +1 main$', '\n'.join(lines), re.M), '\n'.join(lines))
 
 
+def averages(bench):
+    """The time of a single call is that of all of them, to the digit."""
+    lines, _ = bench.log(['-c'], [bench.calls()])
+    rows = [line.split() for line in lines if re.fullmatch(r' *[\d.]+ +[\d.]+ +\d+ +1 \w+', line)]
+    expect(len(rows) > 3 and all(float(row[1]) * 1e6 - int(row[2]) < 0.5 for row in rows), '\n'.join(lines))
+
+
 def resumed_calls(bench):
     """A system call that another line interrupts goes on under its bare name, as in ltrace."""
     lines, _ = bench.log(['-f', '-S', '-L'], ['sh', '-c', 'sleep 0.1; true'])
@@ -541,7 +548,7 @@ CASES = {
                                                     half_a_filter,
                                                     children, deaths, attaching, errors,
                                                     chosen_by_a_resolver, named_with_a_sign, calls_to_itself, names_of_calls,
-                                                    selected, resumed_calls, times_of_unreturned)},
+                                                    selected, averages, resumed_calls, times_of_unreturned)},
 }
 
 
