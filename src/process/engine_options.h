@@ -31,7 +31,7 @@ struct EngineOptions {
   bool follow_forks = false;
   bool kill_on_exit = false;      ///< tracees die with the tracer, however it dies
   bool strict = false;            ///< messages in strace's words alone, exit status 1 where exec fails
-  bool as_ltrace = false;         ///< messages on processes that cannot be attached to are in ltrace's words
+  bool as_ltrace = false;         ///< of -p all threads, without -f, too; messages on failures in ltrace's words
   bool cpu_time = false;          ///< fill SyscallExit::cpu_time, CallTotals::cpu
   bool latencies = false;         ///< fill CallTotals::latencies
   bool sampled = false;           ///< CallTotals::cpu may be estimated from some of the calls; wall is not wanted

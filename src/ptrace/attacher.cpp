@@ -148,7 +148,7 @@ Status Attacher::attach_process(pid_t pid) {
     return Error{why, process::attach_failure(pid, why, options_)};
   }
   const std::size_t first = requested_.size() - 1;
-  if (options_.follow_forks || functions_ != nullptr) {
+  if (options_.follow_forks || options_.as_ltrace || functions_ != nullptr) {
     attach_more_threads(tgid, first);
   }
   if (functions_ != nullptr) {

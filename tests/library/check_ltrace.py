@@ -410,6 +410,16 @@ def attaching(bench):
         whole = r'^\d+ endless->abs\(-?\d+\) += \d+$|^\d+ <\.\.\. abs resumed> \) += \d+$'
         expect(re.search(whole, text, re.M), 'got: ' + text[:500])
         expect(running.poll() is None, f'the process died: {running.returncode}')
+        # All of its five threads, for system calls alone, too.
+        log.unlink()
+        tracer = subprocess.Popen([str(bench.link), '-o', str(log), '-L', '-S', '-p', str(running.pid)])
+        callers = set()
+        while len(callers) < 5 and time.monotonic() < end + 20:
+            time.sleep(0.01)
+            callers = set(re.findall(r'^(\d+) getppid@SYS', log.read_text() if log.exists() else '', re.M))
+        tracer.send_signal(signal.SIGINT)
+        tracer.wait(20)
+        expect(len(callers) == 5, f'calls of threads {callers}')
     finally:
         running.kill()
         running.wait()
