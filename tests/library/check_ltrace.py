@@ -225,7 +225,13 @@ WRONG_LINES = [
     ('int f(struct(int);', 'syntax error around ";"'), ('int f(enum(A,B=x));', 'bad number'), ('typedef = int;', 'bad identifier'),
     ('typedef a int;', "expected '=', got 'i'"), ('import none;', "expected '\"', got 'n'"), ('import "none";', '"none.conf" not found'),
     ('int f(bool);', "expected '(', got ')'"), ('int f(struct int);', "expected '(', got 'i'"), ('import "none', 'unmatched quote'),
-    ('int f(array(int,arg));', 'bad number')]
+    ('int f(array(int,arg));', 'bad number'), ('int f(string[argx]);', 'bad number'),
+    ('int f(enum[double](A));', 'integral type required as enum argument')]
+
+
+# The second line of a file that begins with a forward declaration of `l`.
+WRONG_AFTER_FORWARD = [('typedef l = int;', "Definition of forward 'l' must be a structure."),
+                       ('typedef l = struct(int);\ntypedef l = struct;', "Redefinition of typedef 'l'")]
 
 
 def wrong_prototypes(bench):
@@ -237,13 +243,13 @@ def wrong_prototypes(bench):
             f"{path}:3: error: unknown type around 'nonsense'",
             f"{path}:4: error: no such argument around ';'"], 'got: ' + '\n'.join(lines))
     expect('values->func_string("0123456", 4)                = 1' in lines, 'got: ' + '\n'.join(lines))
-    for line, error in WRONG_LINES:
-        path.write_text(line + '\n')
+    for line, error, forward in [(*row, '') for row in WRONG_LINES] + [(*row, 'typedef l = struct;\n') for row in WRONG_AFTER_FORWARD]:
+        path.write_text(forward + line + '\n')
         for tracer in ('ours', peers.find('ltrace')):
             if tracer is None or (tracer != 'ours' and '0.7.91' not in peers.version(tracer)):
                 continue
             lines, _ = bench.run(['-F', str(path), '-e', 'puts'], [bench.folder / 'values'], tracer)
-            expect(lines[0] == f'{path}:1: error: {error}', f'{tracer} {line}: ' + '\n'.join(lines))
+            expect(lines[0] == f'{path}:{len((forward + line).splitlines())}: error: {error}', f'{tracer} {line}: ' + '\n'.join(lines))
     lines, status = bench.run(['-F', '/nonexistent'], ['/bin/true'])
     expect(status == 0 and lines[0] == "Couldn't stat /nonexistent: No such file or directory", 'got: ' + '\n'.join(lines))
 

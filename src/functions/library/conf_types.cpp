@@ -201,9 +201,12 @@ std::optional<LtraceConf::Lens> ConfReader::enumeration(unsigned depth) {
   base.is_scalar = true;
   if (take('[')) {
     const auto given = lens(depth + 1);
-    if (!given || !given->is_scalar || given->text.starts_with("ltrace_") || given->text == "float" ||
-        given->text == "double" || !take(']')) {
-      return fail("no `enum[TYPE](NAME, ...)`");
+    if (given && (!given->is_scalar || given->text.starts_with("ltrace_") || given->text == "float" ||
+                  given->text == "double")) {
+      return refuse("integral type required as enum argument");
+    }
+    if (!given || !expect(']')) {
+      return std::nullopt;
     }
     base = *given;
   }

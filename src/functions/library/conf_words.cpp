@@ -132,9 +132,6 @@ std::optional<std::string> ConfReader::expression(bool& ends_at_zero) {
   if (name == "retval") {
     return "ret";
   }
-  if (name == "arg" || name == "elt") {
-    return refuse("bad number");
-  }
   if (const auto argument = numbered("arg"); argument && !in_struct_ && *argument <= max_conf_parameters) {
     return *argument == 0 ? "ret" : fmt::format("a{}", *argument);
   }
@@ -143,6 +140,9 @@ std::optional<std::string> ConfReader::expression(bool& ends_at_zero) {
   }
   if (name.empty()) {
     return refuse("bad identifier");
+  }
+  if ((name.starts_with("arg") && !numbered("arg")) || (name.starts_with("elt") && !numbered("elt"))) {
+    return refuse("bad number");
   }
   if (!is_digit(name.front())) {
     return refuse("Unknown length specifier: '" + name + "'");

@@ -42,10 +42,16 @@ std::string ConfReader::read_typedef() {
   if (name.empty() || !expect('=')) {
     return error_;
   }
+  const auto known = conf_.types_.find(name);
+  const bool is_declared =
+      known != conf_.types_.end() && scope_.types.contains(name) && conf_.undefined_.contains(known->second.text);
   skip_blanks();
   if (const auto before = rest_; word() == "struct") {
     if (!take('(')) {
       // A forward declaration: pointers to the struct may precede its definition.
+      if (is_declared) {
+        return error_;
+      }
       if (conf_.defines(scope_, name, 0)) {
         return "Redefinition of typedef '" + name + "'";
       }
@@ -62,14 +68,13 @@ std::string ConfReader::read_typedef() {
   } else {
     rest_ = before;
   }
-  const auto known = conf_.types_.find(name);
-  const auto before = rest_;
-  if (known != conf_.types_.end() && scope_.types.contains(name) && conf_.undefined_.contains(known->second.text) &&
-      word() == "struct") {
+  if (is_declared) {
+    if (word() != "struct") {
+      return "Definition of forward '" + name + "' must be a structure.";
+    }
     structure(known->second.text, 0);
     return error_;
   }
-  rest_ = before;
   if (conf_.defines(scope_, name, 0)) {
     return "Redefinition of typedef '" + name + "'";
   }
