@@ -297,7 +297,7 @@ void InOutArguments::save_targets() const {
     const auto offset = state_.saved_bytes.size();
     state_.saved_bytes.resize(offset + size);
     const auto read = session_.memory.read(address, std::span(state_.saved_bytes).subspan(offset, size));
-    const auto kept = open ? read / unit * unit : read == size ? size : 0;
+    const auto kept = open ? read / unit * unit : read;
     state_.saved_bytes.resize(offset + kept);
     if (kept != 0) {
       state_.saved.push_back({state_.signature->params.first + i, address, offset, kept});

@@ -1,9 +1,12 @@
 // Structures of which a part is known at the entry of a call that fills in the rest: `{ifr_name="lo"` shows at the
 // entry, and `, ifr_addr=…}` at the exit.
 #include "decode/calls.h"
+#include "decode/values.h"
 
 namespace tracer::decode {
 
+using spec::Direction;
+using spec::Field;
 using spec::Param;
 using spec::Type;
 using spec::TypeKind;
@@ -43,6 +46,27 @@ void CallDecoder::emit_rest(const Type& pointer, std::uint64_t bits, Context con
   if (!values_.target(pointer, RemoteAddr(*session_.load(pointer, Place::in_register(bits))), context)) {
     out_.more();  // it has gone meanwhile
     out_.end_struct();
+  }
+}
+
+/// The value at entry of a field that may have another at the exit. False: it waits until then.
+bool StructDecoder::emit_field_once(const Field& field, const Context& context) const {
+  const Type& type = tables_.types[field.type];
+  const Place place = context.scope->place.at(offset_of(field, context));
+  if (field.direction != Direction::inout || field.inlined || !wanted(field, context) || !session_.load(type, place)) {
+    return false;
+  }
+  out_.begin_field(tables_.text(field.name), tables_.text(type.name));
+  if (!values_.value(type, place, context)) {
+    out_.address(place.address);
+  }
+  return true;
+}
+
+void StructDecoder::emit_field_again(const Field& field, const Context& context) const {
+  if (has_changed(field, context)) {
+    out_.changed();
+    values_.value(tables_.types[field.type], context.scope->place.at(offset_of(field, context)), context);
   }
 }
 

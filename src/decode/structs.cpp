@@ -188,6 +188,9 @@ std::uint64_t StructDecoder::least_readable(const Struct& layout, std::uint64_t 
   if (has_unnamed_rest(layout)) {
     return std::min<std::uint64_t>(wanted, layout.layout.size[index_of(session_.abi)]);
   }
+  if (layout.has_brief && state_.depth.abbreviate && own_size(layout) != nullptr) {
+    return std::min(wanted, end_of(layout, &Field::in_brief));  // what does not show need not be there
+  }
   if (!is_in_message(scope)) {
     return wanted;
   }
@@ -320,7 +323,7 @@ void StructDecoder::fields(Context context, std::uint64_t available, bool in_par
     }
     if (unread && !f.in_short) {
       out_.begin_bare_field("unreadable", "address");
-      out_.address(scope.place.address + end_of_short(*scope.type));
+      out_.address(scope.place.address + end_of(*scope.type, &Field::in_short));
       break;
     }
     if (brief && !f.in_brief) {
@@ -358,11 +361,11 @@ void StructDecoder::fields(Context context, std::uint64_t available, bool in_par
   }
 }
 
-/// The end of the last field that `short` lists, in bytes from the start of the structure.
-std::uint64_t StructDecoder::end_of_short(const Struct& layout) const {
+/// The end of the last field that `short` or `brief` lists, in bytes from the start of the structure.
+std::uint64_t StructDecoder::end_of(const Struct& layout, bool Field::*listed) const {
   std::uint64_t end = 0;
   for (const Field& f : Tables::slice(tables_.fields, layout.fields)) {
-    end = f.in_short ? std::max(end, end_of(f)) : end;
+    end = f.*listed ? std::max(end, end_of(f)) : end;
   }
   return end;
 }
@@ -561,27 +564,6 @@ bool StructDecoder::field(const Field& field, const Context& context) const {
     out_.address(place.address);
   }
   return true;
-}
-
-/// The value at entry of a field that may have another at the exit. False: it waits until then.
-bool StructDecoder::emit_field_once(const Field& field, const Context& context) const {
-  const Type& type = tables_.types[field.type];
-  const Place place = context.scope->place.at(offset_of(field, context));
-  if (field.direction != Direction::inout || field.inlined || !wanted(field, context) || !session_.load(type, place)) {
-    return false;
-  }
-  out_.begin_field(tables_.text(field.name), tables_.text(type.name));
-  if (!values_.value(type, place, context)) {
-    out_.address(place.address);
-  }
-  return true;
-}
-
-void StructDecoder::emit_field_again(const Field& field, const Context& context) const {
-  if (has_changed(field, context)) {
-    out_.changed();
-    values_.value(tables_.types[field.type], context.scope->place.at(offset_of(field, context)), context);
-  }
 }
 
 /// Whether a table says what to make of the bytes that are left, and there are enough.

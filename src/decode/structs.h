@@ -38,7 +38,7 @@ class StructDecoder {
   [[nodiscard]] std::uint64_t least_readable(const spec::Struct& layout, std::uint64_t wanted,
                                              const Scope* scope) const;
   void unread_field(const spec::Struct& layout, const Place& place) const;
-  [[nodiscard]] std::uint64_t end_of_short(const spec::Struct& layout) const;
+  [[nodiscard]] std::uint64_t end_of(const spec::Struct& layout, bool spec::Field::*listed) const;
   [[nodiscard]] std::uint64_t end_of_shown(const spec::Struct& layout) const;
   void unknown_bytes(const Context& context, std::uint64_t available) const;
   void extra_data(RemoteAddr address, std::uint64_t known, std::uint64_t available) const;

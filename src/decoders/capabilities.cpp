@@ -12,26 +12,32 @@ constexpr std::uint64_t version_3 = 0x20080522;
 
 void append_set(decode::CustomContext& context, TextBuffer& text, std::uint64_t set) {
   bool first = true;
-  std::uint64_t unnamed = 0;
-  for (unsigned bit = 0; bit < 64; ++bit) {
-    if ((set >> bit & 1) == 0) {
-      continue;
-    }
-    const auto name = context.constant_name("cap_number", bit);
-    if (name.empty()) {
-      unnamed |= std::uint64_t{1} << bit;
-      continue;
-    }
-    text.append(first ? "1<<" : "|1<<");
-    text.append(name);
+  const auto separate = [&] {
+    text.append(first ? "" : "|");
     first = false;
-  }
-  // Unnamed bits show as a number within their 32-bit word, as in the structure.
-  for (const auto word : {unnamed & 0xffffffff, unnamed >> 32}) {
-    if (word != 0) {
-      text.append(first ? "" : "|");
-      text.hex(word);
-      first = false;
+  };
+  // Each word is a set of its own: bits without a name show as its number, alone with a comment.
+  for (unsigned start = 0; start < 64; start += 32) {
+    std::uint64_t unnamed = 0;
+    bool has_name = false;
+    for (unsigned bit = 0; bit < 32; ++bit) {
+      if ((set >> (start + bit) & 1) == 0) {
+        continue;
+      }
+      const auto name = context.constant_name("cap_number", start + bit);
+      if (name.empty()) {
+        unnamed |= std::uint64_t{1} << bit;
+        continue;
+      }
+      separate();
+      text.append("1<<");
+      text.append(name);
+      has_name = true;
+    }
+    if (unnamed != 0) {
+      separate();
+      text.hex(unnamed);
+      text.append(has_name ? "" : " /* CAP_??? */");
     }
   }
   if (first) {
@@ -43,7 +49,7 @@ void append_set(decode::CustomContext& context, TextBuffer& text, std::uint64_t 
 
 bool capabilities(decode::CustomContext& context) {
   static constexpr std::array<std::string_view, 3> names = {"effective", "permitted", "inheritable"};
-  std::array<std::byte, 4> version{};
+  std::array<std::byte, 8> version{};
   const RemoteAddr header(context.argument("hdrp").value_or(0));
   const bool known = context.memory().read(header, version) == version.size();
   const auto number = number_at(version, 0, 4);

@@ -53,6 +53,8 @@ bool netfilter_type(decode::CustomContext& context);
 // numbers.cpp
 bool restriction(decode::CustomContext& context);
 bool high_low(decode::CustomContext& context);
+bool handle_bytes(decode::CustomContext& context);
+bool semctl_set(decode::CustomContext& context);
 bool shmat_result(decode::CustomContext& context);
 bool ifreq_count(decode::CustomContext& context);
 // processes.cpp

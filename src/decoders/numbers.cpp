@@ -56,6 +56,46 @@ bool shmat_result(decode::CustomContext& context) {
   return true;
 }
 
+/// Shows the last argument of semctl through ipc(2), which points to a union: what its member points to, or if that is
+/// not all there the member itself, `[0x7f00]`.
+bool semctl_set(decode::CustomContext& context) {
+  constexpr std::size_t size_of_semid_ds = 64;
+  std::array<std::byte, 4> raw{};
+  if (!context.copy(raw)) {
+    return false;
+  }
+  const RemoteAddr member(number_at(raw, 0, 4));
+  std::array<std::byte, size_of_semid_ds> target{};
+  if (context.depth().dereference && context.memory().read(member, target) == target.size()) {
+    return context.described();
+  }
+  context.out().begin_array();
+  context.out().begin_element();
+  context.out().address(member);
+  context.out().end_array();
+  return true;
+}
+
+/// Shows the bytes of struct file_handle, whose number stands two words before them, or `???` if they cannot be read.
+bool handle_bytes(decode::CustomContext& context) {
+  constexpr std::uint64_t before_bytes = 8;
+  constexpr std::size_t most = 128;  // MAX_HANDLE_SZ of linux/exportfs.h
+  std::array<std::byte, 4> number{};
+  std::array<std::byte, most> raw{};
+  static_cast<void>(context.memory().read(context.address() + -before_bytes, number));
+  const auto length = number_at(number, 0, 4);
+  const auto bytes = std::span(raw).first(std::min<std::size_t>(length, most));
+  if (!context.copy(bytes)) {
+    context.out().symbol("???");
+    return true;
+  }
+  render::StringForm form;
+  form.hex = true;
+  form.cut = length > most;
+  context.out().bytes(bytes, form);
+  return true;
+}
+
 /// Shows the length of ioctl SIOCGIFCONF: `80 /* 2 * sizeof(struct ifreq) */`.
 bool ifreq_count(decode::CustomContext& context) {
   const auto bits = load(context);

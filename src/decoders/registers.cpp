@@ -58,8 +58,9 @@ bool user_area(decode::CustomContext& context) {
   return true;
 }
 
-/// Shows the call number of struct seccomp_data, whose next member is the architecture (AUDIT_ARCH_… of linux/audit.h):
-/// `__NR_write` if that is the tracee's ABI, `4 /* write */` if it is another known one.
+/// Shows a call number as the architecture says that stands beside it (AUDIT_ARCH_… of linux/audit.h): `__NR_write` if
+/// that is the tracee's ABI, `4 /* write */` if it is another one of the same machine. In struct seccomp_data (32 bits)
+/// it is the next member; in struct ptrace_syscall_info (64 bits) it stands 20 bytes before.
 bool filtered_call(decode::CustomContext& context) {
   struct Known {
     std::uint64_t bits;
@@ -67,18 +68,25 @@ bool filtered_call(decode::CustomContext& context) {
   };
   static constexpr std::array<Known, 4> known = {
       {{0xc000003e, Abi::x86_64}, {0x40000003, Abi::i386}, {0xc00000b7, Abi::aarch64}, {0x40000028, Abi::arm}}};
-  std::array<std::byte, 4> raw{};
+  constexpr std::uint64_t before_number = 20;
+  std::array<std::byte, 8> wide{};
   std::array<std::byte, 4> arch{};
+  const unsigned width = context.size() == wide.size() ? 8 : 4;
+  const auto raw = std::span(wide).first(width);
   if (!context.copy(raw)) {
     return false;
   }
-  static_cast<void>(context.memory().read(context.address() + raw.size(), arch));
-  const auto number = number_at(raw, 0, raw.size());
+  const auto beside = width == wide.size() ? context.address() + -before_number : context.address() + width;
+  static_cast<void>(context.memory().read(beside, arch));
+  const auto number = number_at(raw, 0, width);
   const auto* found = std::find_if(known.begin(), known.end(),
                                    [&](const Known& k) { return k.bits == number_at(arch, 0, arch.size()); });
-  const auto name = found == known.end() ? std::string_view{} : context.call_numbered(found->abi, number);
-  if (name.empty() || found->abi != context.entry().abi) {
-    context.number(number, spec::Style::number, 4, false);
+  const auto own = context.entry().abi;
+  const auto is_arm = [](Abi abi) { return abi == Abi::aarch64 || abi == Abi::arm; };
+  const bool is_known = found != known.end() && is_arm(found->abi) == is_arm(own);
+  const auto name = is_known ? context.call_numbered(found->abi, number) : std::string_view{};
+  if (name.empty() || found->abi != own) {
+    context.number(number, spec::Style::number, width, false);
     name.empty() ? void() : context.out().comment(name);
     return true;
   }
@@ -102,8 +110,10 @@ bool user_desc(decode::CustomContext& context) {
                                                       {"seg_not_present"},
                                                       {"useable"},
                                                       {"lm"}}};
+  // Of one that could not be found, the number that was asked for is all there has to be.
+  const bool failed = context.outcome() != nullptr && context.outcome()->is_error;
   std::array<std::byte, 16> raw{};
-  if (!context.copy(raw)) {
+  if (!context.copy(std::span(raw).first(failed ? 4 : raw.size()))) {
     return false;
   }
   auto& out = context.out();
@@ -118,7 +128,7 @@ bool user_desc(decode::CustomContext& context) {
   out.begin_field("entry_number", "u32");
   const auto entry = number_at(raw, 0, 4);  // all ones: the kernel chooses a free entry
   context.number(format::cut(entry, 4, entry == 0xffffffff), spec::Style::number, 4, entry == 0xffffffff);
-  if (context.outcome() != nullptr && context.outcome()->is_error) {
+  if (failed) {
     out.more();
     out.end_struct();
     return true;
