@@ -58,17 +58,18 @@ namespace {
 /// Shows a request of the device mapper as the first element of an array whose other elements are its data.
 bool dm_request(decode::CustomContext& context, bool has_data) {
   constexpr std::uint64_t least = 312;  // bytes of struct dm_ioctl
-  std::array<std::byte, 16> head{};
-  if (!context.copy(head) || number_at(head, 12, 4) < least) {
+  std::array<std::byte, least> head{};
+  if (!context.copy(head)) {
     return false;
   }
   constexpr std::uint64_t known = 4;
+  const bool is_whole = number_at(head, 0, 4) == known && number_at(head, 12, 4) >= least;
   auto& out = context.out();
   out.begin_array();
   out.begin_element();
   if (!context.described()) {
     out.address(context.address());
-  } else if (has_data && number_at(head, 0, 4) == known) {
+  } else if (has_data && is_whole) {
     out.more();
   }
   out.end_array();
@@ -82,7 +83,14 @@ bool dm_data(decode::CustomContext& context) {
   static constexpr std::array<std::uint64_t, 5> answered = {0x2, 0x8, 0xb, 0xc, 0xd};
   const auto number = context.argument("op").value_or(0) & 0xff;
   const bool comes_out = std::find(answered.begin(), answered.end(), number) != answered.end();
-  return dm_request(context, comes_out == (context.outcome() != nullptr));
+  // DM_TABLE_LOAD has as many elements as there are targets.
+  constexpr std::uint64_t table_load = 9;
+  constexpr std::uint64_t targets_offset = 20;
+  std::array<std::byte, 4> targets{};
+  const bool is_empty = number == table_load &&
+                        context.memory().read(context.address() + targets_offset, targets) == targets.size() &&
+                        number_at(targets, 0, 4) == 0;
+  return dm_request(context, comes_out == (context.outcome() != nullptr) && !is_empty);
 }
 
 namespace {
