@@ -19,7 +19,7 @@ namespace tracer::decode {
 struct Options {
   std::uint32_t string_limit = 32;  ///< -s, bytes
   /// ltrace's -A, elements of an array; absent: -s limits them, too
-  std::optional<std::uint32_t> element_limit;
+  std::optional<std::uint32_t> element_limit = {};
   /// A structure within others of its own type (a list) shows down to this depth, and not again where it is already.
   std::uint32_t most_nested = 16;
   bool rings = false;       ///< --io-uring: what is submitted to rings

@@ -90,6 +90,7 @@ CHANGING = [
     (r'(sigaction\(\w+), {[^}]*}', r'\1, ACTION'),  # parts of it were never set
     (r'".*\\[0-7]{1,3}.*"(?:\.\.\.)?', 'BYTES'),  # pointers among them, and what looks like quotation marks
     (r'(getp?pid\(\)|time\(\w+\)) = \d+', r'\1 = NUMBER'),
+    (r'(snprintf(?:_chk)?\()"\d+"', r'\1"NUMBER"'),  # a process id, in dash
     (r'srandom\(\d+\)', 'srandom(TIME)'),
     (r'read\(\d+, "([0-9a-f]{8,}[^"]*|)"(\.\.\.)?, \d+\) = \d+', 'read(MAPPINGS)'),  # of /proc/self/maps
 ]
