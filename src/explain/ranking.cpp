@@ -215,7 +215,7 @@ int Ranking::of(const Step& step) const {
       is_listed(step.call.name, "access faccessat faccessat2 stat newfstatat lstat statx readlink readlinkat") ||
       contains(to_text(step.call.argument("flags").value), "O_PATH");
   score -= asks_only && is_listed(step.call.error, "ENOENT ENOTDIR") ? 10 : 0;
-  // What the command line names and could not be opened explains a silent end, however late that comes.
+  // What the command line names and could not be opened explains an end without words, however late it comes.
   score += seen.is_silent && !asks_only && is_given(process_, step.path) ? 15 : 0;
   score -= reports_other_error(step, after) ? 40 : 0;
   // A failure that is usually harmless counts if a message names its path.
