@@ -179,11 +179,11 @@ constexpr std::uint32_t longest_text_inside = 4096;
 /// Returns which of the options cannot be had from calls that are recorded inside the program; empty if none does.
 std::string why_not_inside(const cli::Options& options) {
   const cli::Format& format = options.format;
-  if (!options.startup.attach.empty()) {
-    return "-p attaches to processes, and only a program that tracer starts can be led to record its calls";
-  }
   if (options.extras.any_scope()) {
     return "--system-wide, --cgroup and --comm need the bpf engine";
+  }
+  if (options.startup.survive && !options.startup.attach.empty()) {
+    return "--survive asks that nothing dies with the tracer, and calls that raise SIGSYS would kill the program then";
   }
   if (names_functions(options)) {
     return "functions are traced, which needs breakpoints";
@@ -240,6 +240,9 @@ Result<ChosenEngine> make_inside_engine(const cli::Options& options, const proce
                        options.format.output != cli::OutputFormat::text;
   recording.stacks = options.format.stack_trace != cli::StackTrace::none;
   auto engine = inprocess::make_inprocess_engine(engine_options, tables, recording, complain);
+  if (!engine && engine.error().message.empty()) {
+    return engine.error();  // all is said already
+  }
   if (!engine) {
     return refuse(engine.error().message);
   }

@@ -1,6 +1,7 @@
 #include "inprocess/call_recording.h"
 
 #include <fmt/core.h>
+#include <linux/prctl.h>
 #include <signal.h>
 #include <sys/syscall.h>
 
@@ -11,6 +12,7 @@
 #include "arch/breakpoint.h"
 #include "base/clock.h"
 #include "base/read_file.h"
+#include "inprocess/dispatch.h"
 #include "proc/proc_files.h"
 #include "proc/proc_text.h"
 #include "ptrace/stopped_thread.h"
@@ -25,10 +27,6 @@ constexpr std::chrono::microseconds most_between_collections{20'000};
 constexpr std::chrono::microseconds least_between_collections{500};
 constexpr std::uint64_t plenty = ring_size / 4;
 
-bool is_ours(std::uint64_t address) {
-  return address >= recorder_address && address < recorder_address + whole_size;
-}
-
 /// Calls after which memory may be gone that could be read before. None of them is recorded inside.
 constexpr std::array unmapping_calls{
     SYS_munmap, SYS_mmap,  SYS_mremap, SYS_mprotect, SYS_pkey_mprotect, SYS_madvise,         SYS_process_madvise,
@@ -37,6 +35,14 @@ constexpr std::array unmapping_calls{
 bool unmaps(std::uint64_t number) {
   return std::any_of(unmapping_calls.begin(), unmapping_calls.end(),
                      [&](long call) { return static_cast<std::uint64_t>(call) == number; });
+}
+
+/// Whether the call may copy the memory to a child.
+bool forks(const ptrace::CallState& entry) {
+  constexpr std::array calls{SYS_fork, SYS_vfork, SYS_clone, SYS_clone3};
+  return entry.abi != Abi::x86_64 || std::any_of(calls.begin(), calls.end(), [&](long call) {
+           return static_cast<std::uint64_t>(call) == entry.number;
+         });
 }
 
 /// Whether the call changes the mappings at the addresses of the recorder. A wish of mmap and shmat that is no order is
@@ -64,26 +70,9 @@ bool concerns_us(const ptrace::CallState& entry) {
   }
 }
 
-/// The results by which the kernel says that it may restart a call: ERESTARTSYS to ERESTART_RESTARTBLOCK.
-bool is_to_be_restarted(std::int64_t result) {
-  constexpr std::int64_t first = -516;
-  constexpr std::int64_t last = -512;
-  return result >= first && result <= last;
-}
-
 std::uint64_t thread_pointer_of(const ptrace::Stopped& thread, const arch::Registers& registers) {
   const auto read = [&](unsigned type, std::span<std::byte> into) { return thread.register_set(type, into); };
   return arch::thread_pointer(registers, read).value_or(0);
-}
-
-arch::CallRegisters registers_in(const ThreadArea& area) {
-  arch::CallRegisters result;
-  result.general = {area.rdi, area.rsi, area.rdx, area.r10, area.r8,  area.r9,
-                    area.rbx, area.rbp, area.r12, area.r13, area.r14, area.r15};
-  result.flags = area.flags;
-  result.stack_pointer = area.stack_pointer;
-  result.behind_call = area.behind_call;
-  return result;
 }
 
 constexpr std::string_view other_root = "it may have another root directory, and so see other paths of files";
@@ -101,8 +90,13 @@ bool is_fault(const ptrace::Stopped& thread, int signal) {
 
 }  // namespace
 
-CallRecording::CallRecording(ImageContents contents, bool sees_all_calls, ptrace::RecordedCalls& calls, Say debug)
-    : contents_(std::move(contents)), sees_all_calls_(sees_all_calls), calls_(calls), debug_(std::move(debug)) {}
+CallRecording::CallRecording(ImageContents contents, StopsBy stops_by, bool sees_all_calls,
+                             ptrace::RecordedCalls& calls, Say debug)
+    : contents_(std::move(contents)),
+      stops_by_(stops_by),
+      sees_all_calls_(sees_all_calls),
+      calls_(calls),
+      debug_(std::move(debug)) {}
 
 ptrace::Exemption CallRecording::exemption() const {
   return {recorder_address, free_page_size, SYS_mmap, contents_.secret()};
@@ -177,6 +171,7 @@ void CallRecording::inherit(const ptrace::Tracee& parent, const ptrace::Tracee& 
     return;
   }
   const std::shared_ptr<Process> process = found->second;
+  std::erase(process->forking, parent.tid());
   if (shares_memory) {
     processes_[child.tgid] = process;
     const auto& stopped = ptrace::stopped_thread(parent);
@@ -190,18 +185,21 @@ void CallRecording::inherit(const ptrace::Tracee& parent, const ptrace::Tracee& 
     return;
   }
   auto copy = std::make_shared<Process>();
-  if (process->image) {
+  if (process->image || process->cleaned) {
     copy->image.emplace();
   }
   copy->off = process->off;
   copy->patcher = process->patcher;
   copy->sites = process->sites;
+  copy->call = process->call;
+  copy->known_alone = true;
+  copy->gave_way = process->gave_way;
   processes_[child.tgid] = std::move(copy);
 }
 
 void CallRecording::leave(ptrace::Tracee& tracee) {
   collect();
-  end_unmapping(tracee);
+  end_call(tracee);
   std::erase(changing_root_, tracee.tid());
   withdraw(tracee);
   contested_.erase(tracee.tid());
@@ -216,6 +214,8 @@ void CallRecording::on_exec(ptrace::Tracee& tracee, pid_t former) {
     contested_.erase(tid);
   }
   processes_.erase(tracee.tgid);
+  process_of(tracee).known_alone = true;
+  tracee.dispatched = false;  // the kernel has ended that
 }
 
 void CallRecording::turn_off(Process& process) {
@@ -248,6 +248,12 @@ void CallRecording::distrust(ptrace::Tracee& tracee) {
   for (const OwnerPlace& owner : process.owners) {
     static_cast<void>(write_owner(ptrace::stopped_thread(tracee), owner.thread_pointer, 0, owner.place));
   }
+  if (stops_by_ == StopsBy::dispatch && process.image && process.image->has_areas()) {
+    // The others come to a stop where they are, and have each call stop from there on.
+    process.next_hold = {};
+    static_cast<void>(hold_others(process, tracee));
+    __atomic_store_n(&process.image->commons().selector, std::uint8_t{SYSCALL_DISPATCH_FILTER_ALLOW}, __ATOMIC_SEQ_CST);
+  }
 }
 
 void CallRecording::before_call(ptrace::Tracee& tracee, const ptrace::CallState& state) {
@@ -256,8 +262,16 @@ void CallRecording::before_call(ptrace::Tracee& tracee, const ptrace::CallState&
     return;
   }
   Process& process = *found->second;
+  if (forks(state)) {
+    process.forking.push_back(tracee.tid());
+  }
   if (concerns_us(state) && !process.off) {
     distrust(tracee);  // what is in the place of our memory soon is the program's, and nobody may record there
+    process.gave_way = true;
+  }
+  if (stops_by_ == StopsBy::dispatch && !process.off && changes_dispatch(state, tracee.memory)) {
+    distrust(tracee);
+    say_off(tracee.tgid, "it needs SIGSYS for itself");
   }
   if (contents_.changes_root(state) && !process.off) {
     turn_off(process);
@@ -273,8 +287,11 @@ void CallRecording::before_call(ptrace::Tracee& tracee, const ptrace::CallState&
   }
 }
 
-void CallRecording::end_unmapping(ptrace::Tracee& tracee) {
+void CallRecording::end_call(ptrace::Tracee& tracee) {
   const auto found = processes_.find(tracee.tgid);
+  if (found != processes_.end()) {
+    std::erase(found->second->forking, tracee.tid());
+  }
   if (found != processes_.end() && std::erase(found->second->unmapping, tracee.tid()) != 0) {
     update_generation(*found->second);
   }
@@ -289,21 +306,29 @@ void CallRecording::update_generation(Process& process) const {
 }
 
 void CallRecording::after_call(ptrace::Tracee& tracee, const ptrace::CallState& state) {
-  end_unmapping(tracee);
+  end_call(tracee);
   if (std::erase(changing_root_, tracee.tid()) != 0) {
     look_at_roots();  // others may have it in common (CLONE_FS)
   }
-  if (!tracee.visible() || tracee.detaching || state.abi != Abi::x86_64 || is_to_be_restarted(state.result)) {
+  if (!tracee.visible() || tracee.detaching || state.abi != Abi::x86_64 || is_to_be_restarted(state.result) ||
+      process_of(tracee).off || tracee.stops_at_all) {
     return;
   }
+  consider(tracee, state);
+  if (ptrace::has_report(tracee.tid())) {
+    // Instead of a call of ours it has made a stop that is yet to be waited for, for SIGSTOP, or it was killed.
+    tracee.thread = std::get<ptrace::Stopped>(std::move(tracee.thread)).went_on();
+  } else {
+    dispatch(tracee);
+  }
+}
+
+void CallRecording::consider(ptrace::Tracee& tracee, const ptrace::CallState& state) {
   Process& process = process_of(tracee);
-  if (process.off || tracee.stops_at_all) {
-    return;
-  }
   const auto registers = ptrace::stopped_thread(tracee).registers();
   const std::uint64_t number = registers ? registers.value().call_number() : ~std::uint64_t{0};
   const std::uint64_t call = state.instruction_pointer - arch::Registers::call_instruction_size;
-  if (!contents_.records(number) || is_ours(call) || is_contested(tracee.tid())) {
+  if (!contents_.makes(number) || is_in_recorder(call) || is_contested(tracee.tid())) {
     return;
   }
   Site& site = process.sites[call];
@@ -316,12 +341,8 @@ void CallRecording::after_call(ptrace::Tracee& tracee, const ptrace::CallState& 
       enroll(process, tracee);
     }
     if (is_new) {
-      patch(process, tracee, site, call);
+      patch(process, tracee);
     }
-  }
-  if (ptrace::has_report(tracee.tid())) {
-    // Instead of a call of ours it has made a stop that is yet to be waited for, for SIGSTOP, or it was killed.
-    tracee.thread = std::get<ptrace::Stopped>(std::move(tracee.thread)).went_on();
   }
 }
 
@@ -329,7 +350,20 @@ bool CallRecording::set_up(Process& process, ptrace::Tracee& tracee, std::uint64
   if (process.image && process.image->has_areas()) {
     return true;
   }
-  if (is_shared(process) || proc::threads_of(tracee.tgid).size() != 1) {
+  if (is_shared(process) || !hold_others(process, tracee)) {
+    return false;
+  }
+  if (stops_by_ == StopsBy::dispatch && !process.known_alone) {
+    process.off = has_strangers_memory(tracee.tgid);
+    if (process.off) {
+      say_off(tracee.tgid, "another process, which is not traced, has the same memory");
+      return false;
+    }
+    process.known_alone = true;
+  }
+  if (stops_by_ == StopsBy::dispatch && ignores_dispatch(tracee.tgid)) {
+    process.off = true;
+    say_off(tracee.tgid, "it ignores SIGSYS");
     return false;
   }
   if (contents_.follows_roots() && !has_our_root(tracee.tgid)) {
@@ -339,6 +373,13 @@ bool CallRecording::set_up(Process& process, ptrace::Tracee& tracee, std::uint64
   }
   const auto& thread = ptrace::stopped_thread(tracee);
   Status done = Done{};
+  if (process.image && !Image::is_in(thread, contents_.symbols())) {
+    // Its parent was given the recorder after this child was created, which was reported later.
+    process.image.reset();
+    process.patcher = {};
+    process.sites.clear();
+    return false;
+  }
   if (process.image) {
     done = process.image->add_areas(thread);
   } else if (auto image = Image::create(contents_, thread, instruction)) {
@@ -348,6 +389,15 @@ bool CallRecording::set_up(Process& process, ptrace::Tracee& tracee, std::uint64
   }
   tracee.memory.forget();
   process.stack_start = proc::stack_start_of(tracee.tgid);
+  process.call = instruction;
+  const auto threads = threads_of(process);
+  process.remembers = process.remembers && std::all_of(threads.begin(), threads.end(), [&](pid_t tid) {
+                        const ptrace::Tracee* other = calls_.find_tracee(tid);
+                        return other != nullptr && other->visible();
+                      });
+  if (process.image && process.image->has_areas()) {
+    process.image->commons().selector = SYSCALL_DISPATCH_FILTER_BLOCK;
+  }
   update_generation(process);
   if (!done) {
     process.off = true;
@@ -394,6 +444,7 @@ void CallRecording::enroll(Process& process, ptrace::Tracee& tracee) {
   std::memset(area.head, 0, sizeof area.head);
   area.thread.stack_ends[0] = process.stack_start;
   area.thread.stack_ends[1] = thread_pointer;
+  area.thread.held = stops_by_ == StopsBy::dispatch ? 1 : 0;
   if (!write_owner(stopped, thread_pointer, area_address(index), place)) {
     return;
   }
@@ -410,15 +461,20 @@ void CallRecording::enroll(Process& process, ptrace::Tracee& tracee) {
   rings_.push_back(&thread->ring);
 }
 
-void CallRecording::patch(Process& process, ptrace::Tracee& tracee, Site& site, std::uint64_t call) {
-  if (is_shared(process) || proc::threads_of(tracee.tgid).size() != 1) {
+void CallRecording::patch(Process& process, ptrace::Tracee& tracee) {
+  if (is_shared(process) || !hold_others(process, tracee)) {
     return;  // others may run through that code meanwhile
   }
-  tracee.memory.forget();
-  site.decided = process.patcher.patch(ptrace::stopped_thread(tracee), tracee.memory, call, contents_.symbols());
-  tracee.memory.forget();
-  if (debug_) {
-    debug_(fmt::format("inprocess: call site {:#x} of process {}: {}", call, tracee.tgid, describe(*site.decided)));
+  for (auto& [call, site] : process.sites) {
+    if (site.decided || site.stops < stops_before_patch || ptrace::has_report(tracee.tid())) {
+      continue;
+    }
+    tracee.memory.forget();
+    site.decided = process.patcher.patch(ptrace::stopped_thread(tracee), tracee.memory, call, contents_.symbols());
+    tracee.memory.forget();
+    if (debug_) {
+      debug_(fmt::format("inprocess: call site {:#x} of process {}: {}", call, tracee.tgid, describe(*site.decided)));
+    }
   }
 }
 
@@ -432,118 +488,21 @@ bool CallRecording::on_stop(ptrace::Tracee& tracee, const ptrace::Stop& stop) {
   }
   if (stop.kind != ptrace::StopKind::signal || processes_.count(tracee.tgid) == 0) {
     collect();
-    return false;
-  }
-  const auto& stopped = ptrace::stopped_thread(tracee);
-  const auto registers = stopped.registers();
-  Process& process = process_of(tracee);
-  if (!registers || !process.image) {
-    collect();
-    return false;
-  }
-  const std::uint64_t at = registers.value().instruction_pointer();
-  const bool faulted = is_fault(stopped, stop.signal);
-  if (is_ours(at)) {
-    return leave_recorder(tracee, registers.value(), faulted);
-  }
-  collect();
-  if (const auto original = process.patcher.original_of(at)) {
-    arch::Registers moved = registers.value();
-    moved.set_instruction_pointer(*original);
-    static_cast<void>(stopped.set_registers(moved));
-    siginfo_t info{};
-    if (faulted && stopped.signal_info(info) && reinterpret_cast<std::uint64_t>(info.si_addr) == at) {
-      // The stub itself is gone.
-      if (const auto undone = process.patcher.undo(stopped, at)) {
-        moved.set_instruction_pointer(*undone);
-        static_cast<void>(stopped.set_registers(moved));
-        return true;
-      }
+    if (tracee.dispatched && process_of(tracee).off &&
+        !ptrace::stopped_thread(tracee).is_about_to_stop_for_dispatch()) {
+      take_out(tracee, false);
+      end_dispatch(tracee);
     }
+    return false;
   }
-  return false;
-}
-
-bool CallRecording::leave_recorder(ptrace::Tracee& tracee, const arch::Registers& found, bool faulted) {
-  const Symbols& symbols = contents_.symbols();
-  const auto& stopped = ptrace::stopped_thread(tracee);
-  arch::Registers registers = found;
-  const std::uint64_t at = registers.instruction_pointer();
-  const std::uint64_t stack = registers.stack_pointer();
-  constexpr std::uint64_t instruction = arch::Registers::call_instruction_size;
-  const auto stored = [&](std::uint64_t offset) {
-    std::uint64_t value = 0;
-    static_cast<void>(tracee.memory.read(RemoteAddr(stack + offset), std::as_writable_bytes(std::span(&value, 1))));
-    return value;
-  };
-  if (at == symbols.copy && faulted) {
-    arch::end_copy(registers, symbols.behind_copy);
-    static_cast<void>(stopped.set_registers(registers));
+  if (stop.signal == SIGSYS && is_call(tracee)) {
     return true;
   }
-  if (at >= symbols.entry && at <= symbols.push_return) {
-    const std::uint64_t bytes = at == symbols.push_return ? with_flags : at == symbols.push_flags ? below_stack : 0;
-    arch::leave_entry(registers, bytes, std::nullopt, arch::destination(registers) - instruction);
-  } else if (at >= symbols.pushed && at < symbols.entered) {
-    arch::leave_entry(registers, with_return, stored(8), stored(0) - instruction);
-  } else if (at == symbols.missed) {
-    arch::leave_entry(registers, with_return, stored(8), arch::destination(registers));
-  } else if (at == symbols.leave) {
-    arch::leave_entry(registers, with_flags, stored(0), arch::destination(registers));
-  } else if (at == symbols.left_flags || at == symbols.left) {
-    arch::leave_entry(registers, at == symbols.left ? 0 : below_stack, std::nullopt, arch::destination(registers));
-  } else {
-    return leave_body(tracee, registers, faulted);
+  const bool is_nothing = take_out(tracee, is_fault(ptrace::stopped_thread(tracee), stop.signal));
+  if (!is_nothing && tracee.dispatched) {
+    end_dispatch(tracee);  // as a handler may block SIGSYS, which would then be forced upon the program
   }
-  static_cast<void>(stopped.set_registers(registers));
-  collect();
-  return faulted;
-}
-
-bool CallRecording::leave_body(ptrace::Tracee& tracee, arch::Registers registers, bool faulted) {
-  Thread* thread = find(tracee.tid());
-  if (thread == nullptr) {
-    collect();
-    return false;
-  }
-  const Symbols& symbols = contents_.symbols();
-  const ThreadArea& area = thread->ring.area();
-  const arch::CallRegisters program = registers_in(area);
-  const std::uint64_t at = registers.instruction_pointer();
-  const bool noting = at >= symbols.behind_call && at < symbols.noted && area.phase == phase_calling;
-  if (area.phase == phase_leaving || noting) {
-    const std::uint64_t result = noting ? static_cast<std::uint64_t>(registers.result()) : area.result;
-    collect();
-    arch::put_behind_call(registers, program, result);
-    static_cast<void>(ptrace::stopped_thread(tracee).set_registers(registers));
-    if (thread->ring.has_open_call()) {
-      thread->ring.close_call();
-      trace::SyscallExit exit;
-      exit.value = static_cast<std::int64_t>(result);
-      exit.is_error = exit.value < 0 && exit.value >= -4095;
-      exit.instruction_pointer = program.behind_call;
-      calls_.on_left(tracee, exit);
-    }
-  } else {
-    const bool taken_back = area.phase != phase_calling || thread->ring.take_back_entry();
-    const std::uint64_t number = area.phase == phase_calling ? area.number : area.result;
-    collect();
-    arch::put_before_call(registers, program, number);
-    static_cast<void>(ptrace::stopped_thread(tracee).set_registers(registers));
-    if (!taken_back && thread->ring.has_open_call()) {
-      // It was reported a moment ago, so it ends as if the kernel had been about to restart it, which it may always do.
-      thread->ring.close_call();
-      trace::SyscallExit exit;
-      exit.value = -513;  // ERESTARTNOINTR
-      exit.is_error = true;
-      exit.instruction_pointer = program.behind_call;
-      calls_.on_left(tracee, exit);
-    }
-  }
-  if (faulted) {
-    thread->ring.area().off = 1;  // what is ours is not there any more
-  }
-  return faulted;
+  return is_nothing;
 }
 
 }  // namespace tracer::inprocess

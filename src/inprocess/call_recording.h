@@ -24,9 +24,22 @@ namespace tracer::inprocess {
 /// Takes a sentence for -d; may be empty.
 using Say = std::function<void(const std::string&)>;
 
+/// Whether the result is one by which the kernel says that it may restart a call: ERESTARTSYS to ERESTART_RESTARTBLOCK.
+constexpr bool is_to_be_restarted(std::int64_t result) {
+  constexpr std::int64_t first = -516;
+  constexpr std::int64_t last = -512;
+  return result >= first && result <= last;
+}
+
+/// How it comes that all calls stop that are not recorded.
+enum class StopsBy : std::uint8_t {
+  filter,    ///< the program that was started has our seccomp filter
+  dispatch,  ///< syscall user dispatch, in threads that use the recorder; ptrace in others
+};
+
 class CallRecording final : public ptrace::CallRecorder {
  public:
-  CallRecording(ImageContents contents, bool sees_all_calls, ptrace::RecordedCalls& calls, Say debug);
+  CallRecording(ImageContents contents, StopsBy stops_by, bool sees_all_calls, ptrace::RecordedCalls& calls, Say debug);
 
   [[nodiscard]] ptrace::Exemption exemption() const override;
   void collect() override;
@@ -38,6 +51,9 @@ class CallRecording final : public ptrace::CallRecorder {
   void leave(ptrace::Tracee& tracee) override;
   void on_exec(ptrace::Tracee& tracee, pid_t former) override;
   void distrust(ptrace::Tracee& tracee) override;
+  [[nodiscard]] std::string why_not_attach(pid_t process) const override;
+  ptrace::Leaving prepare_detach(ptrace::Tracee& tracee) override;
+  void abandon() override;
 
  private:
   struct Site {
@@ -61,6 +77,13 @@ class CallRecording final : public ptrace::CallRecorder {
     bool remembers = true;         ///< which pages can be read, as it does not lose any but by such calls
     std::uint32_t generation = 0;
     std::uint64_t stack_start = 0;
+    std::uint64_t call = 0;                ///< a call instruction of the program's own
+    bool known_alone = false;              ///< no process that we do not know of has its memory
+    bool cleaned = false;                  ///< nothing is left of ours but in children that were created before
+    bool gave_way = false;                 ///< what is in the place of our memory may be the program's
+    std::vector<pid_t> forking;            ///< threads in calls that may copy the memory, until that is done
+    std::vector<pid_t> left;               ///< stopped threads that are out of our code for good
+    std::chrono::nanoseconds next_hold{};  ///< its threads are not to be held before
   };
   /// A thread that has its parent's thread-local data, as far as is known. Until they are known to differ, or one is
   /// gone, neither may have an area, in which both would run at once.
@@ -89,15 +112,32 @@ class CallRecording final : public ptrace::CallRecorder {
   /// Takes the thread's area away, which nobody finds from then on if the thread is stopped.
   void withdraw(const ptrace::Tracee& tracee);
   [[nodiscard]] bool is_contested(pid_t tid) const;
+  void consider(ptrace::Tracee& tracee, const ptrace::CallState& state);
+  /// Sees to it that no thread runs that has the stopped one's memory, and no call returns. False if that takes too
+  /// long, or was done just now.
+  bool hold_others(Process& process, const ptrace::Tracee& tracee);
   bool set_up(Process& process, ptrace::Tracee& tracee, std::uint64_t instruction);
   void enroll(Process& process, ptrace::Tracee& tracee);
-  void patch(Process& process, ptrace::Tracee& tracee, Site& site, std::uint64_t call);
-  void end_unmapping(ptrace::Tracee& tracee);
+  void patch(Process& process, ptrace::Tracee& tracee);
+  /// From now on the thread need not stop at each call, as those that are not recorded raise SIGSYS.
+  void dispatch(ptrace::Tracee& tracee);
+  /// The thread, which is out of our code, stops at each call.
+  void end_dispatch(ptrace::Tracee& tracee);
+  /// Whether the signal is no signal, but a call that has to stop; the thread is at its call instruction then.
+  bool is_call(ptrace::Tracee& tracee);
+  /// Puts the thread where it would be without us. True if there is a signal that is nothing to the program.
+  bool take_out(ptrace::Tracee& tracee, bool faulted);
+  [[nodiscard]] std::vector<pid_t> threads_of(const Process& process) const;
+  /// Whether this thread of the process, which has been interrupted, will stop before it runs any code again.
+  [[nodiscard]] bool is_outside(const Process& process, pid_t tid) const;
+  void clean(Process& process, const ptrace::Tracee& tracee);
+  void end_call(ptrace::Tracee& tracee);
   void update_generation(Process& process) const;
   bool leave_recorder(ptrace::Tracee& tracee, const arch::Registers& registers, bool faulted);
   bool leave_body(ptrace::Tracee& tracee, arch::Registers registers, bool faulted);
 
   ImageContents contents_;
+  StopsBy stops_by_;
   bool sees_all_calls_;
   ptrace::RecordedCalls& calls_;
   Say debug_;
@@ -109,6 +149,7 @@ class CallRecording final : public ptrace::CallRecorder {
   std::unordered_map<pid_t, std::unique_ptr<Thread>> threads_;
   std::vector<ThreadRing*> rings_;
   std::unordered_map<pid_t, Contest> contested_;  ///< by child
+  bool abandoned_ = false;
 };
 
 }  // namespace tracer::inprocess

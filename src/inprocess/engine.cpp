@@ -29,6 +29,9 @@ constexpr std::array<std::string_view, 10> returns_details{"socket",     "socket
                                                            "eventfd",    "eventfd2",   "signalfd", "signalfd4",
                                                            "pidfd_open", "pidfd_getfd"};
 
+/// These may decide what becomes of SIGSYS in threads that are dispatched.
+constexpr std::array<std::string_view, 2> changes_dispatch_or_mask{"rt_sigaction", "rt_sigprocmask"};
+
 trace::WantedCalls calls_named(const spec::Tables& tables, std::span<const std::string_view> names) {
   trace::WantedCalls found{};
   for (std::size_t i = 0; i < abi_count; ++i) {
@@ -55,20 +58,28 @@ Result<std::unique_ptr<trace::Engine>> make_inprocess_engine(process::EngineOpti
   if (recorder_code().empty()) {
     return Error{ENOSYS, "this build has no recorder"};
   }
-  if (!options.launch || !options.attach.empty()) {
-    return Error{EINVAL,
-                 "processes that run already have no filter of ours; only a program that is started can be "
-                 "recorded"};
+  const bool attaches = !options.attach.empty();
+  if (attaches && options.launch) {
+    return Error{EINVAL, "it takes processes that run (-p) or a program to start, not both"};
   }
-  if (!options.no_filter_because.empty()) {
+  if (attaches && !ptrace::can_set_dispatch()) {
+    return Error{ENOSYS,
+                 "-p takes Linux 6.4 or newer (PTRACE_SET_SYSCALL_USER_DISPATCH_CONFIG), which is missing here"};
+  }
+  if (!attaches && !options.no_filter_because.empty()) {
     return Error{EINVAL, options.no_filter_because};
   }
   const Abi abi = arch::native_abi();
   const capture::CaptureLimits& limits = recording.limits;
-  const bool sees_all_calls = !options.wanted;
+  const bool sees_all_calls = !options.wanted || attaches;
   WhatIsRecorded what;
   what.calls = arch::recordable_calls();
+  if (attaches) {
+    what.calls &= ~calls_named(tables, changes_dispatch_or_mask)[index_of(abi)];
+  }
   if (options.wanted) {
+    // Without a filter the others would stop, too.
+    what.unrecorded = attaches ? what.calls & ~(*options.wanted)[index_of(abi)] : what.unrecorded;
     what.calls &= (*options.wanted)[index_of(abi)];
   }
   if (limits.descriptors) {
@@ -77,6 +88,7 @@ Result<std::unique_ptr<trace::Engine>> make_inprocess_engine(process::EngineOpti
       (*options.wanted)[i] |= changing[i];
     }
     what.calls &= ~changing[index_of(abi)];
+    what.unrecorded &= ~changing[index_of(abi)];
     what.calls &= ~calls_named(tables, names_others)[index_of(abi)];
     what.stopped |= 1U << named_behind_pidfd;
   }
@@ -90,8 +102,8 @@ Result<std::unique_ptr<trace::Engine>> make_inprocess_engine(process::EngineOpti
   what.stopped |= limits.processes ? 1U << named_process : 0U;
   const auto make = [&](ptrace::RecordedCalls& calls) {
     return std::make_unique<CallRecording>(
-        ImageContents(capture::make_capture_plans(tables, mask_of(abi), limits), what), sees_all_calls, calls,
-        options.debug);
+        ImageContents(capture::make_capture_plans(tables, mask_of(abi), limits), what),
+        attaches ? StopsBy::dispatch : StopsBy::filter, sees_all_calls, calls, options.debug);
   };
   return ptrace::make_ptrace_engine(options, complain, {}, make);
 }

@@ -109,6 +109,7 @@ ImageContents::ImageContents(const capture::CapturePlans& plans, const WhatIsRec
   tables.stack_bytes = what.stack_bytes;
   for (std::size_t number = 0; number < numbers_per_abi; ++number) {
     tables.recorded[number / 64] |= std::uint64_t{what.calls[number]} << (number % 64);
+    tables.unrecorded[number / 64] |= std::uint64_t{what.unrecorded[number]} << (number % 64);
     tables.by_number[number] = plans.by_slot[first + number];
   }
   bytes_.assign(code.begin(), code.end());
@@ -185,6 +186,22 @@ Status Image::add_areas(const ptrace::Stopped& thread) {
   }
   areas_ = std::move(areas).value();
   return Done{};
+}
+
+bool Image::is_in(const ptrace::Stopped& thread, const Symbols& symbols) {
+  const auto first = thread.peek(RemoteAddr(recorder_address + symbols_offset));
+  return first && static_cast<std::uint64_t>(*first) == symbols.entry;
+}
+
+void Image::remove(const ptrace::Stopped& thread, std::uint64_t instruction) {
+  Injector injector(thread);
+  static_cast<void>(
+      injector.call(gadget, SYS_munmap, {recorder_address + free_page_size, whole_size - free_page_size, 0, 0, 0, 0}));
+  const auto call = arch::call_instruction(arch::native_abi());
+  const auto word = thread.peek(RemoteAddr(instruction));
+  if (word && std::memcmp(&*word, call.data(), call.size()) == 0) {
+    static_cast<void>(injector.call(instruction, SYS_munmap, {recorder_address, free_page_size, 0, 0, 0, 0}));
+  }
 }
 
 bool write_owner(const ptrace::Stopped& thread, std::uint64_t thread_pointer, std::uint64_t area, std::size_t place) {

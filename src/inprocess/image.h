@@ -23,10 +23,11 @@ namespace tracer::inprocess {
 
 /// What the recorder does beside carrying out plans.
 struct WhatIsRecorded {
-  std::bitset<trace::max_filtered_number> calls;  ///< that the recorder may make
-  std::uint32_t names = 0;                        ///< NamesWanted
-  std::uint32_t stopped = 0;                      ///< Tables::stopped
-  std::uint32_t stack_bytes = 0;                  ///< Tables::stack_bytes
+  std::bitset<trace::max_filtered_number> calls;       ///< that the recorder makes and records
+  std::bitset<trace::max_filtered_number> unrecorded;  ///< that the recorder makes, as they would stop for nothing
+  std::uint32_t names = 0;                             ///< NamesWanted
+  std::uint32_t stopped = 0;                           ///< Tables::stopped
+  std::uint32_t stack_bytes = 0;                       ///< Tables::stack_bytes
   /// Calls after which a process may see other paths than the tracer does, so that all its calls stop from then on.
   /// Empty: paths are of no interest.
   std::optional<trace::WantedCalls> root_changing;
@@ -40,7 +41,9 @@ class ImageContents {
   /// The bytes from recorder_address on.
   [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
   [[nodiscard]] const Symbols& symbols() const { return symbols_; }
-  [[nodiscard]] bool records(std::uint64_t number) const { return number < what_.calls.size() && what_.calls[number]; }
+  [[nodiscard]] bool makes(std::uint64_t number) const {
+    return number < what_.calls.size() && (what_.calls[number] || what_.unrecorded[number]);
+  }
   [[nodiscard]] bool follows_roots() const { return what_.root_changing.has_value(); }
   [[nodiscard]] bool changes_root(const ptrace::CallState& entry) const {
     return what_.root_changing && entry.number < trace::max_filtered_number &&
@@ -61,11 +64,17 @@ class ImageContents {
 class Image {
  public:
   /// Maps everything into a process, by a thread that is at the exit of a call that was made by the instruction at
-  /// `instruction`, and is the only one of its process.
+  /// `instruction`. No other one that has its memory runs.
   static Result<Image> create(const ImageContents& contents, const ptrace::Stopped& thread, std::uint64_t instruction);
   [[nodiscard]] bool has_areas() const { return areas_ != nullptr; }
   /// Maps the areas that a child lacks.
   Status add_areas(const ptrace::Stopped& thread);
+  /// Whether the recorder is where it was mapped to.
+  static bool is_in(const ptrace::Stopped& thread, const Symbols& symbols);
+  /// Takes everything out of the process again, by a thread that is not about to make a call or to get a signal; none
+  /// of those that have its memory runs, or is in code of ours. `instruction`: a call instruction of the program; the
+  /// page of the recorder stays if there is none any more.
+  static void remove(const ptrace::Stopped& thread, std::uint64_t instruction);
 
   [[nodiscard]] Area& area(std::size_t index) const {
     return reinterpret_cast<Area*>(static_cast<std::byte*>(areas_.get()) + commons_size)[index];

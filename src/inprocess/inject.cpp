@@ -24,15 +24,18 @@ Result<std::uint64_t> Injector::call(std::uint64_t instruction, std::uint64_t nu
   if (const Status set = thread_.set_registers(registers); !set) {
     return set.error();
   }
-  if (const Status stepped = thread_.step(); !stepped) {
-    return Error{EAGAIN, {}};
+  // A busy machine may keep the thread waiting longer than a step has patience, before the call or in it.
+  constexpr unsigned most_steps = 100;
+  Result<arch::Registers> after = registers;
+  for (unsigned steps = 0; after && after.value().instruction_pointer() == instruction; ++steps) {
+    const Status stepped = thread_.step();
+    if (steps == most_steps || (!stepped && stepped.error().number != EINTR)) {
+      return Error{EAGAIN, {}};
+    }
+    after = thread_.registers();
   }
-  const auto after = thread_.registers();
   if (!after) {
     return after.error();
-  }
-  if (after.value().instruction_pointer() == instruction) {
-    return Error{EAGAIN, {}};
   }
   constexpr std::int64_t lowest_error = -4095;
   const std::int64_t result = after.value().result();

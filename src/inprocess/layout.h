@@ -47,12 +47,13 @@ struct ThreadArea {
   std::uint64_t written;       ///< bytes, ever
   std::uint64_t number;        ///< of the call that is being made
   std::uint64_t before_entry;  ///< `written` before the last entry
+  std::uint64_t unrecorded;    ///< not 0: the call is made inside, and is nothing to anybody
   std::uint64_t readable[64];  ///< pages that could be read, and Commons::generation then: see remembered_page()
   // What the tracer writes.
   alignas(64) std::uint64_t read;  ///< bytes, ever
-  std::uint32_t off;               ///< all calls go the slow way
-  std::uint32_t unused;
-  std::uint64_t stack_ends[2];  ///< no frame is beyond, if the stack pointer is near below
+  std::uint32_t off;               ///< all calls go the slow way, for good
+  std::uint32_t held;              ///< the same, as long as each call of the thread stops anyway
+  std::uint64_t stack_ends[2];     ///< no frame is beyond, if the stack pointer is near below
 };
 
 inline constexpr std::size_t area_head_size = 4096;
@@ -74,7 +75,11 @@ constexpr std::uint64_t area_address(std::size_t index) {
 struct Commons {
   /// Changes when mappings may have gone. 0: nobody may remember which pages can be read.
   std::uint32_t generation;
+  /// Whether calls from elsewhere raise SIGSYS in the threads that are dispatched: SYSCALL_DISPATCH_FILTER_BLOCK and
+  /// _ALLOW (linux/prctl.h).
+  std::uint8_t selector;
 };
+inline constexpr std::uint64_t selector_address = areas_address + offsetof(Commons, selector);
 inline constexpr std::uint32_t most_generations = 1U << 28U;
 /// Differs from 0 and for each page and generation.
 constexpr std::uint64_t remembered_page(std::uint64_t page, std::uint32_t generation) {
@@ -83,6 +88,10 @@ constexpr std::uint64_t remembered_page(std::uint64_t page, std::uint32_t genera
 }
 /// All that is ours in a process.
 inline constexpr std::uint64_t whole_size = areas_address + areas_size - recorder_address;
+
+constexpr bool is_in_recorder(std::uint64_t address) {
+  return address >= recorder_address && address < recorder_address + whole_size;
+}
 
 /// Whose area is whose: threads know themselves by the address of their thread-local data. Wiped by fork.
 struct Owner {
@@ -113,7 +122,8 @@ struct Tables {
   std::uint32_t names;        ///< bits of NamesWanted
   std::uint32_t stopped;      ///< what calls stop for that name it: a bit for each named_kind
   std::uint32_t stack_bytes;  ///< the registers and a stack of so many bytes at most are copied; 0: nothing
-  std::uint64_t recorded[numbers_per_abi / 64];  ///< calls that may be made inside, a bit for each
+  std::uint64_t recorded[numbers_per_abi / 64];    ///< calls that are made inside and recorded, a bit for each
+  std::uint64_t unrecorded[numbers_per_abi / 64];  ///< calls that are made inside and are not wanted
   capture_plan by_number[numbers_per_abi];
   // capture_operation[operation_count], form_plan[form_mask + 1] follow.
 };

@@ -1,11 +1,11 @@
 #include "inprocess/patcher.h"
 
-#include <linux/membarrier.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 #include "arch/breakpoint.h"
 #include "inprocess/functions.h"
@@ -22,6 +22,23 @@ constexpr std::uint64_t largest_function = 65536;
 constexpr std::uint64_t gadget = recorder_address + call_gadget_offset;
 /// The recorder's entry, at the start of each page of stubs.
 constexpr std::uint64_t literal_size = 16;
+
+constexpr std::size_t jump_size = 5;
+
+/// Reads what is there now; false if nothing is.
+bool peek(const ptrace::Stopped& thread, std::uint64_t address, std::span<std::byte> into) {
+  for (std::size_t done = 0; done < into.size();) {
+    const std::uint64_t offset = (address + done) % sizeof(long);
+    const auto word = thread.peek(RemoteAddr(address + done - offset));
+    if (!word) {
+      return false;
+    }
+    const std::size_t part = std::min<std::size_t>(sizeof(long) - offset, into.size() - done);
+    std::memcpy(into.data() + done, reinterpret_cast<const std::byte*>(&*word) + offset, part);
+    done += part;
+  }
+  return true;
+}
 
 std::uint64_t distance(std::uint64_t one, std::uint64_t other) {
   return one > other ? one - other : other - one;
@@ -157,6 +174,27 @@ std::optional<std::uint64_t> Patcher::original_of(std::uint64_t address) const {
     }
   }
   return original;
+}
+
+void Patcher::undo_all(const ptrace::Stopped& thread, const Symbols& symbols, bool unmaps) const {
+  for (const auto& [address, stub] : stubs_) {
+    std::array<std::byte, jump_size> now{};
+    const auto jump = arch::site_jump(stub.site.patch, address);
+    if (jump && peek(thread, stub.site.patch, now) && now == *jump) {
+      static_cast<void>(thread.write(RemoteAddr(stub.site.patch), stub.replaced));
+    }
+  }
+  if (!unmaps) {
+    return;
+  }
+  Injector injector(thread);
+  for (const Page& page : pages_) {
+    std::array<std::byte, sizeof symbols.entry> literal{};
+    const auto entry = std::as_bytes(std::span(&symbols.entry, 1));
+    if (peek(thread, page.address, literal) && std::equal(entry.begin(), entry.end(), literal.begin())) {
+      static_cast<void>(injector.call(gadget, SYS_munmap, {page.address, page_size, 0, 0, 0, 0}));
+    }
+  }
 }
 
 std::optional<std::uint64_t> Patcher::undo(const ptrace::Stopped& thread, std::uint64_t address) {

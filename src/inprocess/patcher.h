@@ -31,8 +31,8 @@ std::string_view describe(LeftBecause reason);
 /// What was patched in one process. A copy is that of a child that fork has made.
 class Patcher {
  public:
-  /// Patches the site of the call instruction at `call`. The thread is at the exit of a call, and no other one has its
-  /// memory.
+  /// Patches the site of the call instruction at `call`. The thread is at the exit of a call, and no other one that has
+  /// its memory runs.
   LeftBecause patch(const ptrace::Stopped& thread, const trace::Memory& memory, std::uint64_t call,
                     const Symbols& symbols);
 
@@ -40,6 +40,9 @@ class Patcher {
   [[nodiscard]] std::optional<std::uint64_t> original_of(std::uint64_t address) const;
   /// Puts the instruction back whose stub is at `address`; empty if there is none, else where the program goes on.
   std::optional<std::uint64_t> undo(const ptrace::Stopped& thread, std::uint64_t address);
+  /// Puts all instructions back, where there are still jumps of ours, and unmaps the stubs if `unmaps`. See
+  /// Image::remove().
+  void undo_all(const ptrace::Stopped& thread, const Symbols& symbols, bool unmaps) const;
 
  private:
   struct Stub {

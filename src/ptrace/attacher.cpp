@@ -29,8 +29,9 @@ Status Attacher::attach_all() {
     if (const Status launched = launch_program(); !launched) {
       return launched.error();
     }
-  } else if (functions_ != nullptr) {
-    // A tracer that is killed leaves breakpoints behind, which kill the process. A proxy can be killed without harm.
+  } else if (watches_whole_processes()) {
+    // A tracer that is killed leaves breakpoints behind, or calls that raise SIGSYS, which kill the process. A proxy
+    // can be killed without harm.
     auto proxy = ForegroundProxy::start(options_.interruptible, on_unknown_end_);
     if (!proxy) {
       return proxy.error();
@@ -47,7 +48,7 @@ Status Attacher::attach_all() {
 }
 
 Status Attacher::choose_filter() {
-  if (recorder_ != nullptr) {
+  if (recorder_ != nullptr && options_.launch) {
     trace::WantedCalls all;
     std::for_each(all.begin(), all.end(), [](auto& calls) { calls.set(); });
     filter_ = make_seccomp_filter(options_.wanted.value_or(all), options_.wanted_commands, recorder_->exemption());
@@ -125,33 +126,45 @@ void Attacher::start_program(EventSink& sink) {
   process::open_gate(launched.gate);
 }
 
-Status Attacher::attach_thread(pid_t tid, pid_t tgid, unsigned threads) {
+Status Attacher::attach_thread(pid_t tid, pid_t tgid, unsigned threads, Visibility visibility) {
   auto seized = Running::seize(tid, ptrace_options());
   if (!seized) {
     return seized.error();
   }
   seized.value().interrupt();
-  Tracee& tracee = tracees_.add(std::move(seized).value(), tgid, Visibility::visible);
+  Tracee& tracee = tracees_.add(std::move(seized).value(), tgid, visibility);
   tracee.abi = arch::native_abi();
   tracee.found_running = true;
-  requested_.push_back({tid, threads, {}, {}});
+  tracee.recorded = recorder_ != nullptr;
+  if (visibility == Visibility::visible) {
+    requested_.push_back({tid, threads, {}, {}});
+  }
   return Done{};
 }
 
 Status Attacher::attach_process(pid_t pid) {
+  const pid_t tgid = proc::process_of(pid);
+  if (Tracee* tracee = tracees_.find(pid); tracee != nullptr && tracee->visibility == Visibility::suppressed) {
+    tracees_.set_visibility(*tracee, Visibility::visible);  // another thread of its process was named before
+    requested_.push_back({pid, 1, {}, {}});
+    return Done{};
+  }
   if (tracees_.find(pid) != nullptr && !options_.strict) {
     return Done{};  // named twice, or a thread of a process named before
   }
-  const pid_t tgid = proc::process_of(pid);
-  if (const Status attached = attach_thread(pid, tgid, 1); !attached) {
+  if (const std::string why_not = recorder_ != nullptr ? recorder_->why_not_attach(tgid) : std::string();
+      !why_not.empty()) {
+    return Error{EINVAL, why_not};
+  }
+  if (const Status attached = attach_thread(pid, tgid, 1, Visibility::visible); !attached) {
     const int why = attached.error().number;
     return Error{why, process::attach_failure(pid, why, options_)};
   }
   const std::size_t first = requested_.size() - 1;
-  if (options_.follow_forks || options_.as_ltrace || functions_ != nullptr) {
+  if (options_.follow_forks || options_.as_ltrace || watches_whole_processes()) {
     attach_more_threads(tgid, first);
   }
-  if (functions_ != nullptr) {
+  if (watches_whole_processes()) {
     claim_all_threads(tgid, first);
   }
   return Done{};
@@ -160,11 +173,13 @@ Status Attacher::attach_process(pid_t pid) {
 void Attacher::attach_more_threads(pid_t tgid, std::size_t first) {
   // Threads start and end while we look. A pass that finds nothing new ends it: from then on every thread's creator
   // is ours, and the kernel attaches what it creates. (Those are met here as "not permitted" and left to their Fork.)
+  const bool seen = options_.follow_forks || functions_ != nullptr;
   for (bool found_new = true; found_new;) {
     found_new = false;
     for (const pid_t tid : proc::threads_of(tgid)) {
-      if (tracees_.find(tid) == nullptr && attach_thread(tid, tgid, 0).ok()) {
-        ++requested_[first].threads;
+      if (tracees_.find(tid) == nullptr &&
+          attach_thread(tid, tgid, 0, seen ? Visibility::visible : Visibility::suppressed).ok()) {
+        requested_[first].threads += seen ? 1 : 0;
         found_new = true;
       }
     }
@@ -179,15 +194,19 @@ void Attacher::claim_all_threads(pid_t tgid, std::size_t first) {
     ::nanosleep(&moment, nullptr);
     attach_more_threads(tgid, first);
   }
-  if (!all_threads_are_ours(tgid)) {
-    functions_->refuse(tgid);
-    requested_.push_back({tgid,
-                          0,
-                          fmt::format("attach: some threads of process {} have another tracer, so its functions are "
-                                      "not traced; end that one first",
-                                      tgid),
-                          {}});
+  if (all_threads_are_ours(tgid)) {
+    return;
   }
+  std::string_view what = "its calls stop instead of being recorded";
+  if (functions_ != nullptr) {
+    functions_->refuse(tgid);
+    what = "its functions are not traced";
+  }
+  requested_.push_back(
+      {tgid,
+       0,
+       fmt::format("attach: some threads of process {} have another tracer, so {}; end that one first", tgid, what),
+       {}});
 }
 
 bool Attacher::all_threads_are_ours(pid_t tgid) {

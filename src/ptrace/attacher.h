@@ -43,8 +43,10 @@ class Attacher {
   [[nodiscard]] bool has_filter() const { return !filter_.empty(); }
   /// Whether the kernel attaches the children of tracees, which their parents report then.
   [[nodiscard]] bool follows_children() const {
-    return options_.follow_forks || functions_ != nullptr || !filter_.empty();
+    return options_.follow_forks || watches_whole_processes() || !filter_.empty();
   }
+  /// Whether all threads of a process have to be ours, as there is something of ours in their common memory.
+  [[nodiscard]] bool watches_whole_processes() const { return functions_ != nullptr || recorder_ != nullptr; }
   [[nodiscard]] std::optional<ForegroundProxy>& proxy() { return proxy_; }
 
  private:
@@ -58,7 +60,7 @@ class Attacher {
   Status choose_filter();
   [[nodiscard]] unsigned ptrace_options() const;
   Status launch_program();
-  Status attach_thread(pid_t tid, pid_t tgid, unsigned threads);
+  Status attach_thread(pid_t tid, pid_t tgid, unsigned threads, Visibility visibility);
   Status attach_process(pid_t pid);
   /// Attaches to the threads of the process that are not attached yet, which counts as part of the request `first`.
   void attach_more_threads(pid_t tgid, std::size_t first);

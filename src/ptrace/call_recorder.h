@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "ptrace/stopped_thread.h"
 #include "trace/event.h"
@@ -16,6 +17,15 @@
 namespace tracer::ptrace {
 
 struct Tracee;
+
+/// When the engine can detach from a stopped thread in whose process calls were recorded.
+enum class Leaving : std::uint8_t {
+  now,
+  with_others,   ///< it is to stay stopped until all threads of its process are: see CallRecorder::prepare_detach()
+  after_signal,  ///< it must run on to the stop for a signal that was raised on our behalf
+  at_rest,       ///< it has to make a call for us, which it can do where PTRACE_INTERRUPT stops it
+  after_stop,    ///< it has stopped once more already, which is yet to be waited for
+};
 
 /// Calls that our seccomp filter lets pass although they are wanted.
 struct Exemption {
@@ -39,6 +49,8 @@ class RecordedCalls {
   virtual void on_damaged(pid_t tid) = 0;
   /// The stopped thread has left a recorded call, of which it could not record that itself.
   virtual void on_left(Tracee& tracee, const trace::SyscallExit& exit) = 0;
+  /// The thread with this id; null if it is none of ours.
+  [[nodiscard]] virtual Tracee* find_tracee(pid_t tid) = 0;
 };
 
 /// All tracees are stopped threads, but for `child` of inherit() and the thread of leave(), which may have ended.
@@ -69,6 +81,13 @@ class CallRecorder {
   virtual void on_exec(Tracee& tracee, pid_t former) = 0;
   /// The process is about to get a seccomp filter of its own: every call has to stop from now on.
   virtual void distrust(Tracee& tracee) = 0;
+  /// Why calls of a process that runs cannot be recorded, with a remedy; empty if they can, or nobody knows.
+  [[nodiscard]] virtual std::string why_not_attach(pid_t process) const = 0;
+  /// The engine is about to detach from the thread, which lives on: puts it where it would be without us. The last one
+  /// of its process takes out of the memory what is ours; then all can go.
+  virtual Leaving prepare_detach(Tracee& tracee) = 0;
+  /// Some threads do not stop: what is ours stays, in a state that needs no tracer.
+  virtual void abandon() = 0;
 };
 
 /// Makes a recorder that reports to this sink.

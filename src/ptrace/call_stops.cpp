@@ -59,7 +59,8 @@ void PtraceEngine::on_entry(Tracee& tracee, const CallState& state) {
   if (tracee.visibility == Visibility::launching && arch::is_execve(state.abi, state.number)) {
     tracees_.set_visibility(tracee, Visibility::visible);
   }
-  tracee.installing_filter = tracee.filtered && tracee.visibility != Visibility::launching && installs_filter(state);
+  tracee.installing_filter =
+      (tracee.filtered || recorder_) && tracee.visibility != Visibility::launching && installs_filter(state);
   if (recorder_ && tracee.installing_filter) {
     recorder_->distrust(tracee);
   }

@@ -3,13 +3,15 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "proc/proc_files.h"
 #include "ptrace/thread_control.h"
 
 namespace tracer::ptrace {
 
 void ThreadControl::detach(Tracee& tracee) {
-  if (tracee.detaching || tracee.visibility == Visibility::suppressed) {
+  // Suppressed threads are detached from when no others are left, but for those that others wait for then.
+  if (tracee.detaching || (tracee.visibility == Visibility::suppressed && (recorder_ == nullptr || tracee.filtered))) {
     return;
   }
   if (tracee.filtered) {
@@ -49,11 +51,19 @@ bool ThreadControl::detach_all() {
     detach(*tracees_.find(tid));
   }
   held_.clear();
+  // Longer than a disk keeps a thread waiting that is in code of ours; shorter than anybody wants to wait for the
+  // others.
+  constexpr std::chrono::seconds longest_wait{2};
+  abandon_at_ = clock_now(CLOCK_MONOTONIC) + longest_wait;
   return true;
 }
 
+bool ThreadControl::is_tired_of_waiting() const {
+  return detaching_all_ && (recorder_ == nullptr || clock_now(CLOCK_MONOTONIC) >= abandon_at_);
+}
+
 bool ThreadControl::detach_suppressed() {
-  if (functions_ == nullptr) {
+  if (functions_ == nullptr && recorder_ == nullptr) {
     return false;
   }
   const auto ours =
@@ -92,7 +102,10 @@ void ThreadControl::finish_detach(Tracee& tracee, int signal) {
       return;
     }
   }
-  std::move(*stopped).detach(signal);
+  if (recorder_ != nullptr && !may_detach(tracee, signal)) {
+    return;
+  }
+  std::get<Stopped>(std::move(tracee.thread)).detach(signal);
   tracee.call_reported = false;
   if (tracee.visible()) {
     sink_.emit(tracee, trace::Detached{});
@@ -100,7 +113,50 @@ void ThreadControl::finish_detach(Tracee& tracee, int signal) {
   tracees_.erase(tid);
 }
 
+bool ThreadControl::may_detach(Tracee& tracee, int signal) {
+  const Leaving leaving = recorder_->prepare_detach(tracee);
+  switch (leaving) {
+    case Leaving::now:
+      return true;
+    case Leaving::with_others:
+      tracee.waits_to_detach = true;
+      tracee.held_signal = signal;
+      return false;
+    case Leaving::after_stop:
+      tracee.thread = std::get<Stopped>(std::move(tracee.thread)).went_on();
+      return false;
+    case Leaving::after_signal:
+    case Leaving::at_rest:
+      break;
+  }
+  tracee.memory.forget();
+  Running running = std::get<Stopped>(std::move(tracee.thread)).resume(Resume::freely, signal);
+  if (leaving == Leaving::at_rest) {
+    running.interrupt();
+  }
+  tracee.thread = std::move(running);
+  return false;
+}
+
+void ThreadControl::detach_waiting() {
+  pid_t waits_yet = 0;
+  for (const pid_t tid : tracees_.select([](const Tracee& t) { return t.waits_to_detach; })) {
+    Tracee& tracee = *tracees_.find(tid);
+    const pid_t process = tracee.tgid;
+    if (process != waits_yet) {
+      tracee.waits_to_detach = false;
+      finish_detach(tracee, tracee.held_signal);
+      const Tracee* after = tracees_.find(tid);
+      waits_yet = after != nullptr && after->waits_to_detach ? process : 0;
+    }
+  }
+}
+
 void ThreadControl::abandon_stragglers() {
+  if (recorder_ != nullptr) {
+    recorder_->abandon();
+    detach_waiting();
+  }
   for (const pid_t tid : tracees_.select([](const Tracee& t) { return !t.filtered; })) {
     Tracee& tracee = *tracees_.find(tid);
     // It may have run into a breakpoint, and would die of that without us. One that cannot stop (D) has not done so.

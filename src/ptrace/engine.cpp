@@ -78,7 +78,7 @@ PtraceEngine::PtraceEngine(process::EngineOptions options, const MakeFunctionHoo
       recorder_(recorder ? recorder(*this) : nullptr),
       attacher_(options_, tracees_, functions_.get(), recorder_.get(),
                 [this](pid_t child, int status) { complain_of_exit(child, status); }),
-      threads_(options_, tracees_, functions_.get(), *this) {}
+      threads_(options_, tracees_, functions_.get(), recorder_.get(), *this) {}
 
 Status PtraceEngine::start(const std::function<void(const std::string&)>& complain) {
   complain_ = complain;
@@ -114,6 +114,7 @@ void PtraceEngine::serve(trace::EventHandler& handler) {
     Outcome outcome = waiter_->next(threads_.next_release(), next_alarm(handler));
     if (auto* report = std::get_if<Report>(&outcome)) {
       on_report(std::move(*report));
+      threads_.detach_waiting();
     } else if (const auto* interrupted = std::get_if<Interrupted>(&outcome)) {
       end_.interrupted_by_signal = true;
       end_.interrupting_signal = interrupted->signal;
@@ -130,11 +131,15 @@ void PtraceEngine::serve(trace::EventHandler& handler) {
         handler.idle();  // though threads may never be quiet that do not stop
       }
       ring(handler);
+      if (recorder_ && threads_.is_tired_of_waiting()) {
+        threads_.abandon_stragglers();
+      }
     } else if (std::holds_alternative<Quiet>(outcome)) {
       adopt_orphans(std::nullopt);
       collect_recorded();
       handler.idle();
-      if (threads_.detaches_from_all()) {
+      threads_.detach_waiting();
+      if (threads_.is_tired_of_waiting()) {
         // The kernel detaches from threads that cannot stop now, such as a vfork's parent, when we end.
         threads_.abandon_stragglers();
       }

@@ -47,6 +47,7 @@ void PtraceEngine::adopt(pid_t tid, pid_t tgid, Tracee* parent, const std::optio
   Tracee& tracee = tracees_.add(Running::followed(tid), tgid, seen ? Visibility::visible : Visibility::suppressed);
   tracee.abi = parent != nullptr ? parent->abi : arch::native_abi();
   tracee.filtered = filtered;
+  tracee.recorded = recorder_ != nullptr;
   tracee.stops_at_all = parent != nullptr && parent->stops_at_all;
   tracee.detaching = detaching;
   if (untraced) {
@@ -59,6 +60,8 @@ void PtraceEngine::adopt(pid_t tid, pid_t tgid, Tracee* parent, const std::optio
   }
   if (functions_ && parent != nullptr) {
     functions_->inherit(*parent, tracee, shares_memory);
+  }
+  if ((functions_ || recorder_) && parent != nullptr) {
     // We clean a copy and detach from it; a process that shares the memory needs us until its own execve.
     tracee.detaching = detaching || (!seen && !filtered && !shares_memory);
   }
@@ -119,11 +122,11 @@ void PtraceEngine::on_exec(Tracee& tracee, pid_t former) {
   }
   if (functions_) {
     functions_->leave_program(tracee);
-    if (tracee.visibility == Visibility::suppressed && !tracee.filtered) {
-      tracee.detaching = true;
-    } else if (tracee.visible() && !tracee.detaching) {
-      functions_->begin(tracee);
-    }
+  }
+  if ((functions_ || recorder_) && tracee.visibility == Visibility::suppressed && !tracee.filtered) {
+    tracee.detaching = true;
+  } else if (functions_ && tracee.visible() && !tracee.detaching) {
+    functions_->begin(tracee);
   }
   if (!early_.empty()) {
     adopt_orphans(tracee.tgid);  // the threads that the execve has ended report nothing any more

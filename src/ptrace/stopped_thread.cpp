@@ -1,11 +1,14 @@
 #include "ptrace/stopped_thread.h"
 
 #include <elf.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <limits>
@@ -46,6 +49,16 @@ bool change_call_info(pid_t tid, Change change) {
   return ptrace_call(PTRACE_GET_SYSCALL_INFO, tid, sizeof info, &info) > 0 && change(info) &&
          ptrace_call(set_syscall_info, tid, sizeof info, &info) == 0;
 }
+
+// linux/ptrace.h, since Linux 6.4.
+struct DispatchConfig {
+  std::uint64_t mode;
+  std::uint64_t selector;
+  std::uint64_t offset;
+  std::uint64_t len;
+};
+constexpr auto set_dispatch_config = static_cast<__ptrace_request>(0x4210);
+constexpr auto get_dispatch_config = static_cast<__ptrace_request>(0x4211);
 
 /// What a wait for the thread would report, left for that wait; `flags` as for waitid(2). Empty: nothing, or nothing
 /// until `patience` signals have come, of which the waiter has one sent at every tick.
@@ -388,6 +401,33 @@ Status Stopped::step() const {
   return done && waits == 0 ? Status(Done{}) : Status(Error{EINTR, {}});
 }
 
+Status Stopped::set_dispatch(const std::optional<Dispatch>& dispatch) const {
+  DispatchConfig config{};
+  if (dispatch) {
+    config = {PR_SYS_DISPATCH_ON, dispatch->selector, dispatch->start, dispatch->size};
+  }
+  return ptrace_call(set_dispatch_config, tid_, sizeof config, &config) < 0 ? Status(last_error()) : Status(Done{});
+}
+
+bool Stopped::has_dispatch() const {
+  DispatchConfig config{};
+  return ptrace_call(get_dispatch_config, tid_, sizeof config, &config) == 0 && config.mode != PR_SYS_DISPATCH_OFF;
+}
+
+bool Stopped::is_about_to_stop_for_dispatch() const {
+  // The thread's own queue; SIGSYS is one of its first as the kernel raises it for what the thread has just executed.
+  constexpr int most = 32;
+  std::array<siginfo_t, most> pending{};
+  __ptrace_peeksiginfo_args from{0, 0, most};
+  const long count = ptrace_call(PTRACE_PEEKSIGINFO, tid_, &from, pending.data());
+  return std::any_of(pending.begin(), pending.begin() + std::max(count, 0L), is_dispatch);
+}
+
+bool Stopped::blocks(int signal) const {
+  std::uint64_t mask = 0;
+  return ptrace_call(PTRACE_GETSIGMASK, tid_, sizeof mask, &mask) != 0 || (mask >> (signal - 1) & 1) != 0;
+}
+
 std::size_t Stopped::register_set(unsigned which, std::span<std::byte> into) const {
   iovec vector{into.data(), into.size()};
   return ptrace_call(PTRACE_GETREGSET, tid_, static_cast<unsigned long>(which), &vector) < 0 ? 0 : vector.iov_len;
@@ -410,6 +450,35 @@ Running Stopped::resume(Resume how, int signal) && {
 
 void Stopped::detach(int signal) && {
   ptrace_call(PTRACE_DETACH, tid_, 0L, static_cast<long>(signal));
+}
+
+bool is_dispatch(const siginfo_t& info) {
+  constexpr int by_dispatch = 2;  // SYS_USER_DISPATCH, asm-generic/siginfo.h
+  return info.si_signo == SIGSYS && info.si_code == by_dispatch;
+}
+
+bool can_set_dispatch() {
+  const pid_t tracer = ::getpid();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    while (::getppid() == tracer) {
+      ::pause();
+    }
+    ::_exit(0);  // the tracer was killed a moment ago
+  }
+  bool works = false;
+  if (auto running = child > 0 ? Running::seize(child, PTRACE_O_EXITKILL) : Result<Running>(last_error())) {
+    running.value().interrupt();
+    if (auto waited = wait_for(std::move(running).value())) {
+      const auto* stopped = std::get_if<Stopped>(&waited.value());
+      works = stopped != nullptr && stopped->set_dispatch(Dispatch{1, 1, 0}).ok();
+    }
+  }
+  if (child > 0) {
+    kill_and_collect(child);
+  }
+  return works;
 }
 
 void kill_and_collect(pid_t pid) {

@@ -57,6 +57,13 @@ struct CallState {
   std::optional<std::uint16_t> filter_data;  ///< of SECCOMP_RET_TRACE, where that has stopped it and is known
 };
 
+/// Where the calls of a thread go on as ever under syscall user dispatch; calls from elsewhere raise SIGSYS instead.
+struct Dispatch {
+  std::uint64_t start = 0;
+  std::uint64_t size = 0;
+  std::uint64_t selector = 0;  ///< address of a byte by which the memory's owner turns it off and on
+};
+
 /// How a thread goes on.
 enum class Resume : std::uint8_t {
   to_next_call,  ///< PTRACE_SYSCALL
@@ -135,6 +142,15 @@ class Stopped {
   /// What it is after a step() that has failed.
   [[nodiscard]] Running went_on() && { return Running(tid_); }
 
+  /// PTRACE_SET_SYSCALL_USER_DISPATCH_CONFIG (Linux 6.4); nothing: turns it off.
+  Status set_dispatch(const std::optional<Dispatch>& dispatch) const;
+  /// Whether it is on, by whomever.
+  [[nodiscard]] bool has_dispatch() const;
+  /// Whether a call has raised SIGSYS by that, which has not stopped the thread yet.
+  [[nodiscard]] bool is_about_to_stop_for_dispatch() const;
+  /// PTRACE_GETSIGMASK: whether the thread blocks the signal.
+  [[nodiscard]] bool blocks(int signal) const;
+
   /// PTRACE_GETREGSET of another set than registers(): NT_FPREGSET and the like. How many bytes there are.
   [[nodiscard]] std::size_t register_set(unsigned which, std::span<std::byte> into) const;
 
@@ -175,6 +191,12 @@ Result<std::variant<Stopped, Exited>> wait_for(Running thread);
 
 /// Whether a wait would report something of this tracee or child at once.
 bool has_report(pid_t tid);
+
+/// Whether syscall user dispatch has raised this signal, or the program says so of its own.
+bool is_dispatch(const siginfo_t& info);
+
+/// Whether the kernel lets a tracer set a thread's dispatch.
+bool can_set_dispatch();
 
 /// PTRACE_PEEKDATA for LiveMemory, which has the id of a thread that is stopped.
 std::optional<long> peek_word(pid_t tid, RemoteAddr address);

@@ -16,7 +16,7 @@ void ThreadControl::resume(Tracee& tracee, int signal) {
   tracee.memory.forget();
   const bool freely = !tracee.tampering.owed && !tracee.hidden_untraced &&
                       (tracee.is_suppressed() ||
-                       ((tracee.filtered || (functions_ != nullptr && options_.only_functions)) &&
+                       ((tracee.filtered || tracee.dispatched || (functions_ != nullptr && options_.only_functions)) &&
                         !tracee.stops_at_all && !tracee.in_call && tracee.visibility != Visibility::launching));
   tracee.thread = std::move(*stopped).resume(freely ? Resume::freely : Resume::to_next_call, signal);
 }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "process/engine_options.h"
+#include "ptrace/call_recorder.h"
 #include "ptrace/function_hooks.h"
 #include "ptrace/held_threads.h"
 #include "ptrace/tracee.h"
@@ -13,9 +14,10 @@ namespace tracer::ptrace {
 
 class ThreadControl {
  public:
-  /// `functions`: null if no functions are traced.
-  ThreadControl(const process::EngineOptions& options, TraceeTable& tracees, FunctionHooks* functions, EventSink& sink)
-      : options_(options), tracees_(tracees), functions_(functions), sink_(sink) {}
+  /// `functions`: null if no functions are traced. `recorder`: null if all calls that are wanted stop.
+  ThreadControl(const process::EngineOptions& options, TraceeTable& tracees, FunctionHooks* functions,
+                CallRecorder* recorder, EventSink& sink)
+      : options_(options), tracees_(tracees), functions_(functions), recorder_(recorder), sink_(sink) {}
 
   /// Where the engine is to detach from the thread, this does that. The tracee may be gone from the table afterwards,
   /// as after each of these.
@@ -39,17 +41,25 @@ class ThreadControl {
   bool detach_suppressed();
   /// Gives up the threads that do not stop. The kernel detaches from them when the tracer ends.
   void abandon_stragglers();
+  /// Whether those that others wait for have had their time.
+  [[nodiscard]] bool is_tired_of_waiting() const;
+  /// Detaches from the threads that have waited for others, if these have come.
+  void detach_waiting();
 
  private:
+  /// Whether what is ours in the thread's process allows to detach from it now; it has gone on otherwise, or waits.
+  bool may_detach(Tracee& tracee, int signal);
   void detach(Tracee& tracee);
   void release(Tracee& tracee);
 
   const process::EngineOptions& options_;
   TraceeTable& tracees_;
   FunctionHooks* functions_;
+  CallRecorder* recorder_;
   EventSink& sink_;
   HeldThreads held_;
   bool detaching_all_ = false;
+  std::chrono::nanoseconds abandon_at_{};  ///< by CLOCK_MONOTONIC
 };
 
 }  // namespace tracer::ptrace

@@ -66,7 +66,10 @@ struct Tracee {
   bool filtered = false;           ///< it has our seccomp filter and stops only where that says so
   bool stops_at_all = false;       ///< it stops at every call all the same, as it has a filter of its own besides
   bool installing_filter = false;  ///< it is in a call that gives it a filter of its own
+  bool recorded = false;           ///< its process has, or may get, a recorder of calls in its memory
+  bool dispatched = false;         ///< calls that are not recorded raise SIGSYS, so it need not stop at each
   bool detaching = false;
+  bool waits_to_detach = false;  ///< it is stopped, and cannot be detached from before others are
   std::optional<HiddenFlag> hidden_untraced;
   CallTampering tampering;
   std::unique_ptr<ThreadFunctions> functions;  ///< null: its functions are not traced

@@ -11,8 +11,8 @@ namespace tracer::ptrace {
 
 void hide_untraced(Tracee& tracee, const CallState& entry) {
   const arch::FilterArch* arch = arch::filter_arch_of(entry.abi);
-  if ((!tracee.filtered && tracee.functions == nullptr) || tracee.detaching || tracee.tampering.owed ||
-      arch == nullptr) {
+  if ((!tracee.filtered && !tracee.recorded && tracee.functions == nullptr) || tracee.detaching ||
+      tracee.tampering.owed || arch == nullptr) {
     return;
   }
   const auto& stopped = stopped_thread(tracee);

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -12,6 +14,7 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -369,6 +372,139 @@ static void registers(void) {
   }
 }
 
+static volatile sig_atomic_t ending;
+
+static void on_end(int signal) {
+  (void)signal;
+  ending = 1;
+}
+
+static void must(int holds, const char* what) {
+  if (!holds) {
+    dprintf(1, "wrong: %s (errno %d)\n", what, errno);
+    _exit(1);
+  }
+}
+
+/// Checks the results of calls of all kinds: short, blocking, interrupted, with signals blocked.
+static void* busy(void* number) {
+  const long mine = (long)number;
+  int ends[2];
+  must(pipe(ends) == 0, "pipe");
+  sigset_t all, before, now;
+  sigfillset(&all);
+  for (long i = 0; ending == 0; ++i) {
+    char byte = 0;
+    must(getppid() > 0, "getppid");
+    must(read(zero, &byte, 1) == 1 && byte == 0, "read of zero");
+    must(write(ends[1], "x", 1) == 1 && read(ends[0], &byte, 1) == 1 && byte == 'x', "pipe of its own");
+    must(close(-1) == -1 && errno == EBADF, "close");
+    if (i % 16 == mine % 16) {
+      pthread_sigmask(SIG_SETMASK, &all, &before);
+      must(getppid() > 0, "getppid with signals blocked");
+      pthread_sigmask(SIG_SETMASK, NULL, &now);
+      must(sigismember(&now, SIGSYS) == 1 && sigismember(&now, SIGTRAP) == 1, "mask");
+      pthread_sigmask(SIG_SETMASK, &before, NULL);
+      const struct timespec moment = {0, 200000};
+      must(nanosleep(&moment, NULL) == 0 || errno == EINTR, "nanosleep");
+      struct pollfd polled = {ends[0], POLLIN, 0};
+      const int ready = poll(&polled, 1, 1);
+      must(ready == 0 || (ready == -1 && errno == EINTR), "poll");
+    }
+    if (i % 64 == 0 && mine == 0) {
+      pthread_kill(pthread_self(), SIGUSR1);
+    }
+  }
+  return NULL;
+}
+
+static void* idle(void* unused) {
+  int ends[2];
+  char byte;
+  must(pipe(ends) == 0, "pipe");
+  fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+  while (ending == 0) {
+    const ssize_t got = read(ends[0], &byte, 1);  // nothing ever comes
+    must(got == -1 && errno == EINTR && ending != 0, "endless read");
+  }
+  return unused;
+}
+
+/// Runs until SIGTERM, in threads, and says whether all was as it should be. What is odd makes children, too.
+static void run_until_told(int threads_wanted) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = on_end;
+  sigaction(SIGTERM, &action, NULL);
+  action.sa_handler = on_signal;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGUSR1, &action, NULL);
+  pthread_t all[130];
+  for (long i = 0; i < threads_wanted; ++i) {
+    pthread_create(&all[i], NULL, busy, (void*)i);
+  }
+  pthread_t sleeper;
+  pthread_create(&sleeper, NULL, idle, NULL);
+  dprintf(1, "ready\n");
+  while (ending == 0 && count > 0) {
+    const pid_t child = fork();
+    if (child == 0) {
+      for (int i = 0; i < 20; ++i) {
+        getppid();
+      }
+      _exit(7);
+    }
+    int status = 0;
+    while (waitpid(child, &status, 0) != child) {
+      must(errno == EINTR, "waitpid");
+    }
+    errno = status;
+    must(WIFEXITED(status) && WEXITSTATUS(status) == 7, "child");
+    pthread_t other;
+    pthread_create(&other, NULL, work, NULL);
+    pthread_join(other, NULL);
+  }
+  for (int i = 0; i < threads_wanted; ++i) {
+    pthread_join(all[i], NULL);
+  }
+  pthread_kill(sleeper, SIGTERM);
+  pthread_join(sleeper, NULL);
+  dprintf(1, "all right\n");
+}
+
+/// Waits for a line, and then makes calls that are known.
+static void when_told(char* self, int executes) {
+  char byte = 0;
+  dprintf(1, "ready\n");
+  must(read(0, &byte, 1) == 1 && byte == 'g', "told");
+  pthread_t other;
+  work(NULL);
+  if (executes) {
+    execl(self, self, "execs", "4", (char*)NULL);
+  }
+  must(pthread_create(&other, NULL, work, NULL) == 0, "thread");
+  for (long i = 0; i < count; ++i) {
+    must(read(zero, &byte, 1) == 1, "read");
+    close(open("/etc/passwd", O_RDONLY));
+    access("/nonexistent", R_OK);
+  }
+  pthread_join(other, NULL);
+  const pid_t child = fork();
+  if (child == 0) {
+    work(NULL);
+    _exit(0);
+  }
+  waitpid(child, NULL, 0);
+  dprintf(1, "all right\n");
+}
+
+/// A filter that lets everything pass.
+static void install_filter(void) {
+  struct sock_filter allow[] = {{BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}};
+  const struct sock_fprog program = {1, allow};
+  must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0, "filter");
+}
+
 int main(int argc, char** argv) {
   const char* mode = argc > 1 ? argv[1] : "";
   count = argc > 2 ? atol(argv[2]) : count;
@@ -399,6 +535,13 @@ int main(int argc, char** argv) {
       deep(i % 2 == 0 ? 3 * count : count / 4);
       raise(SIGUSR1);
     }
+  } else if (strcmp(mode, "when-told") == 0) {
+    when_told(argv[0], argc > 3);
+  } else if (strcmp(mode, "until-told") == 0) {
+    if (argc > 4) {
+      install_filter();
+    }
+    run_until_told(argc > 3 ? atoi(argv[3]) : 4);
   } else if (strcmp(mode, "forged") == 0) {
     forged();
   } else if (strcmp(mode, "roots") == 0) {

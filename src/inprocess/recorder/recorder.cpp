@@ -476,9 +476,21 @@ std::uint32_t record_entry(ThreadArea* area) {
   thread.target = thread.behind_call - call_instruction_size;
   const std::uint64_t used = thread.written - __atomic_load_n(&thread.read, __ATOMIC_ACQUIRE);
   // Both records of the call, each with what is left before the ring's end.
-  if (number >= numbers_per_abi || (t.recorded[number / 64] >> (number % 64) & 1) == 0 ||
-      __atomic_load_n(&thread.off, __ATOMIC_RELAXED) != 0 || used > ring_size - 4 * largest_record) {
+  if (number >= numbers_per_abi || __atomic_load_n(&thread.off, __ATOMIC_RELAXED) != 0 ||
+      __atomic_load_n(&thread.held, __ATOMIC_RELAXED) != 0 || used > ring_size - 4 * largest_record) {
     return 0;
+  }
+  const std::uint64_t bit = std::uint64_t{1} << (number % 64);
+  thread.unrecorded = 0;
+  if ((t.recorded[number / 64] & bit) == 0) {
+    if ((t.unrecorded[number / 64] & bit) == 0) {
+      return 0;
+    }
+    thread.unrecorded = 1;
+    thread.number = number;
+    thread.before_entry = thread.written;
+    __atomic_store_n(&thread.phase, std::uint32_t{phase_calling}, __ATOMIC_RELEASE);
+    return 1;
   }
   const std::uint64_t arguments[] = {thread.rdi, thread.rsi, thread.rdx, thread.r10, thread.r8, thread.r9};
   const capture_plan& plan = plan_of(number, arguments);
@@ -513,6 +525,10 @@ std::uint32_t record_entry(ThreadArea* area) {
 /// The call is made: the rest of it.
 void record_exit(ThreadArea* area) {
   ThreadArea& thread = *area;
+  if (thread.unrecorded != 0) {
+    thread.target = thread.behind_call;
+    return;
+  }
   const std::uint64_t at = ticks();
   const auto result = static_cast<std::int64_t>(thread.result);
   const ExitRecord record{{0, record_leave, at, thread.behind_call}, result};

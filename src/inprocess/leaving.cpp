@@ -1,0 +1,139 @@
+// The part of CallRecording that gets threads out of code of ours: they go on where they would be without it.
+#include <signal.h>
+
+#include "arch/call_site.h"
+#include "inprocess/call_recording.h"
+#include "ptrace/stopped_thread.h"
+
+namespace tracer::inprocess {
+namespace {
+
+arch::CallRegisters registers_in(const ThreadArea& area) {
+  arch::CallRegisters result;
+  result.general = {area.rdi, area.rsi, area.rdx, area.r10, area.r8,  area.r9,
+                    area.rbx, area.rbp, area.r12, area.r13, area.r14, area.r15};
+  result.flags = area.flags;
+  result.stack_pointer = area.stack_pointer;
+  result.behind_call = area.behind_call;
+  return result;
+}
+
+}  // namespace
+
+bool CallRecording::take_out(ptrace::Tracee& tracee, bool faulted) {
+  const auto& stopped = ptrace::stopped_thread(tracee);
+  const auto registers = stopped.registers();
+  Process& process = process_of(tracee);
+  if (!registers || !process.image) {
+    collect();
+    return false;
+  }
+  const std::uint64_t at = registers.value().instruction_pointer();
+  if (is_in_recorder(at)) {
+    return leave_recorder(tracee, registers.value(), faulted);
+  }
+  collect();
+  if (const auto original = process.patcher.original_of(at)) {
+    arch::Registers moved = registers.value();
+    moved.set_instruction_pointer(*original);
+    static_cast<void>(stopped.set_registers(moved));
+    siginfo_t info{};
+    if (faulted && stopped.signal_info(info) && reinterpret_cast<std::uint64_t>(info.si_addr) == at) {
+      // The stub itself is gone.
+      if (const auto undone = process.patcher.undo(stopped, at)) {
+        moved.set_instruction_pointer(*undone);
+        static_cast<void>(stopped.set_registers(moved));
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+bool CallRecording::leave_recorder(ptrace::Tracee& tracee, const arch::Registers& found, bool faulted) {
+  const Symbols& symbols = contents_.symbols();
+  const auto& stopped = ptrace::stopped_thread(tracee);
+  arch::Registers registers = found;
+  const std::uint64_t at = registers.instruction_pointer();
+  const std::uint64_t stack = registers.stack_pointer();
+  constexpr std::uint64_t instruction = arch::Registers::call_instruction_size;
+  const auto stored = [&](std::uint64_t offset) {
+    std::uint64_t value = 0;
+    static_cast<void>(tracee.memory.read(RemoteAddr(stack + offset), std::as_writable_bytes(std::span(&value, 1))));
+    return value;
+  };
+  if (at == symbols.copy && faulted) {
+    arch::end_copy(registers, symbols.behind_copy);
+    static_cast<void>(stopped.set_registers(registers));
+    return true;
+  }
+  if (at >= symbols.entry && at <= symbols.push_return) {
+    const std::uint64_t bytes = at == symbols.push_return ? with_flags : at == symbols.push_flags ? below_stack : 0;
+    arch::leave_entry(registers, bytes, std::nullopt, arch::destination(registers) - instruction);
+  } else if (at >= symbols.pushed && at < symbols.entered) {
+    arch::leave_entry(registers, with_return, stored(8), stored(0) - instruction);
+  } else if (at == symbols.missed) {
+    arch::leave_entry(registers, with_return, stored(8), arch::destination(registers));
+  } else if (at == symbols.leave) {
+    arch::leave_entry(registers, with_flags, stored(0), arch::destination(registers));
+  } else if (at == symbols.left_flags || at == symbols.left) {
+    arch::leave_entry(registers, at == symbols.left ? 0 : below_stack, std::nullopt, arch::destination(registers));
+  } else {
+    return leave_body(tracee, registers, faulted);
+  }
+  static_cast<void>(stopped.set_registers(registers));
+  collect();
+  return faulted;
+}
+
+bool CallRecording::leave_body(ptrace::Tracee& tracee, arch::Registers registers, bool faulted) {
+  Thread* thread = find(tracee.tid());
+  if (thread == nullptr) {
+    collect();
+    return false;
+  }
+  const Symbols& symbols = contents_.symbols();
+  const ThreadArea& area = thread->ring.area();
+  const arch::CallRegisters program = registers_in(area);
+  const std::uint64_t at = registers.instruction_pointer();
+  const bool noting = at >= symbols.behind_call && at < symbols.noted && area.phase == phase_calling;
+  if (area.phase == phase_leaving || noting) {
+    const std::uint64_t result = noting ? static_cast<std::uint64_t>(registers.result()) : area.result;
+    collect();
+    arch::put_behind_call(registers, program, result);
+    static_cast<void>(ptrace::stopped_thread(tracee).set_registers(registers));
+    if (tracee.detaching && is_to_be_restarted(static_cast<std::int64_t>(result))) {
+      thread->ring.close_call();  // it goes on without us
+    } else if (thread->ring.has_open_call()) {
+      thread->ring.close_call();
+      trace::SyscallExit exit;
+      exit.value = static_cast<std::int64_t>(result);
+      exit.is_error = exit.value < 0 && exit.value >= -4095;
+      exit.instruction_pointer = program.behind_call;
+      calls_.on_left(tracee, exit);
+    }
+  } else {
+    const bool taken_back = area.phase != phase_calling || thread->ring.take_back_entry();
+    const std::uint64_t number = area.phase == phase_calling ? area.number : area.result;
+    collect();
+    arch::put_before_call(registers, program, number);
+    static_cast<void>(ptrace::stopped_thread(tracee).set_registers(registers));
+    if (tracee.detaching) {
+      thread->ring.close_call();
+    } else if (!taken_back && thread->ring.has_open_call()) {
+      // It was reported a moment ago, so it ends as if the kernel had been about to restart it, which it may always do.
+      thread->ring.close_call();
+      trace::SyscallExit exit;
+      exit.value = -513;  // ERESTARTNOINTR
+      exit.is_error = true;
+      exit.instruction_pointer = program.behind_call;
+      calls_.on_left(tracee, exit);
+    }
+  }
+  if (faulted) {
+    thread->ring.area().off = 1;  // what is ours is not there any more
+  }
+  return faulted;
+}
+
+}  // namespace tracer::inprocess

@@ -1,0 +1,206 @@
+#!/usr/bin/python3
+"""Attaches to programs with --engine=inprocess -p and detaches again, and holds them to what they were and do untraced.
+
+    check_attach.py TRACER CALLS [SECONDS]
+"""
+
+import collections
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from check_inprocess import canonical, difference
+
+SKIPPED = 77
+LIMIT = 60  # seconds, for anything that must end
+
+
+class Program:
+    """A program that says when it is ready, and at its end whether all was as it should be."""
+
+    def __init__(self, command):
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.pid = self.process.pid
+        self.process.stdout.readline()
+
+    def code(self):
+        """Every executable mapping and its bytes, and the lines of the map that are there because of a tracer."""
+        maps = pathlib.Path(f'/proc/{self.pid}/maps').read_text()
+        code = {}
+        with open(f'/proc/{self.pid}/mem', 'rb', 0) as memory:
+            for line in maps.splitlines():
+                where, rights = line.split()[:2]
+                if 'x' in rights and '[v' not in line:
+                    start, end = (int(word, 16) for word in where.split('-'))
+                    memory.seek(start)
+                    code[line] = memory.read(end - start)
+        return code, [line for line in maps.splitlines() if re.search('^7ea0|memfd:tracer', line)]
+
+    def end(self):
+        self.process.send_signal(signal.SIGTERM)
+        output, _ = self.process.communicate(timeout=LIMIT)
+        return self.process.returncode, output
+
+
+class Attached:
+    def __init__(self, tracer, out, pid, options, engine='inprocess'):
+        self.out = out
+        out.write_text('')
+        self.process = subprocess.Popen([tracer, f'--engine={engine}', *options, '-o', str(out), '-p', str(pid)],
+                                        stderr=subprocess.PIPE, text=True, errors='replace')
+
+    def wait_for(self, text):
+        """Waits until the trace has such a line; False if the tracer ends before."""
+        deadline = time.monotonic() + LIMIT
+        with open(self.out, errors='replace') as trace:
+            seen = ''
+            while self.process.poll() is None and time.monotonic() < deadline:
+                seen = seen[-1000:] + trace.read()
+                if text in seen:
+                    return True
+                time.sleep(0.001)
+        return False
+
+    def detach(self, by=signal.SIGINT):
+        self.process.send_signal(by)
+        return self.process.communicate(timeout=LIMIT)[1]
+
+
+def check_detaching(tracer, calls, out, seconds, failures):
+    """Over and over, from threads in all kinds of calls, the program and its memory are as before."""
+    cycles = 0
+    for options in (['-f'], [], ['-f', '-e', 'trace=getppid'], ['-f', '-k', '-yy']):
+        program = Program([calls, 'until-told', '3', '4'])
+        before, _ = program.code()
+        end = time.monotonic() + seconds / 4
+        while time.monotonic() < end:
+            tracing = Attached(tracer, out, program.pid, options)
+            if not tracing.wait_for('getppid()' if options else 'wait4('):  # what the first thread does
+                failures.append(f'{options}: nothing was traced: {tracing.detach()[-500:]}')
+                break
+            time.sleep(cycles % 8 / 100)  # at all moments of the preparation, and behind it
+            said = tracing.detach(signal.SIGTERM if cycles % 2 else signal.SIGINT)
+            cycles += 1
+            if program.process.poll() is not None:
+                failures.append(f'{options}, cycle {cycles}: the program has ended')
+                break
+            after, ours = program.code()
+            if after != before or ours:
+                changed = [line for line in after if after[line] != before.get(line)]
+                failures.append(f'{options}, cycle {cycles}: other code in {changed}, left {ours}: {said[-500:]}')
+                break
+        status, output = program.end()
+        if (status, output) != (0, 'all right\n'):
+            failures.append(f'{options}: status {status} after {cycles} cycles: {output!r}')
+    print(f'attached and detached {cycles} times')
+
+
+def check_text(tracer, calls, out, failures):
+    """What is shown of calls that go on and on is what ptrace shows, and no call is missing."""
+    for options in (['-f'], ['-f', '-y'], ['-f', '-e', 'trace=read,openat']):
+        shown = {}
+        for engine in ('ptrace', 'inprocess'):
+            program = Program([calls, 'when-told', '200'])
+            tracing = Attached(tracer, out, program.pid, options, engine)
+            attached = tracing.process.stderr.readline()
+            program.process.stdin.write('go\n')
+            program.process.stdin.flush()
+            _, said = tracing.process.communicate(timeout=LIMIT)
+            output, _ = program.process.communicate(timeout=LIMIT)
+            if (program.process.returncode, output) != (0, 'all right\n') or 'attached' not in attached:
+                failures.append(f'{engine} {options}: {attached}{said} {program.process.returncode} {output}')
+            lines = re.sub(r'si_([us])time=\d+( /\*.*?\*/)?', r'si_\1time=TIME', out.read_text(errors='replace'))
+            # Whether the call is seen that waits for the word is a matter of when it comes.
+            shown[engine] = canonical(line for line in lines.splitlines() if not re.search(r'read\(0\b|resumed>"g"', line))
+        for one, other in (('ptrace', 'inprocess'), ('inprocess', 'ptrace')):
+            for line, count in difference(shown[one], shown[other]).items():
+                failures.append(f'{options}: only {one} shows ({count}): {line}')
+
+
+def check_is_inside(tracer, calls, out, failures):
+    program = Program([calls, 'until-told', '3', '4'])
+    tracing = Attached(tracer, out, program.pid, ['-f', '-d', '-e', 'trace=getppid,read'])
+    found = collections.Counter()
+    for line in tracing.process.stderr:
+        if match := re.search(r'inprocess: call site 0x\w+ of process (\d+): patched', line):
+            found[int(match[1])] += 1
+        if found[program.pid] >= 3:
+            break
+    else:
+        failures.append(f'only {found[program.pid]} places were patched')
+    tracing.detach()
+    program.end()
+
+
+def check_exec(tracer, calls, out, failures):
+    """A program that executes others, which are recorded as well, and one that ends while it is traced."""
+    program = Program([calls, 'when-told', '50', 'exec'])
+    tracing = Attached(tracer, out, program.pid, ['-f'])
+    tracing.process.stderr.readline()
+    program.process.stdin.write('go\n')
+    program.process.stdin.flush()
+    tracing.process.communicate(timeout=LIMIT)
+    lines = out.read_text(errors='replace')
+    if tracing.process.returncode != 0 or '+++ exited with 0 +++' not in lines or lines.count('getppid()') != 50 + 8 * 4:
+        failures.append(f'exec: {tracing.process.returncode}, {lines.count("getppid()")} calls: {lines[-300:]}')
+    program.process.communicate(timeout=LIMIT)
+
+
+def check_refused(tracer, calls, out, failures):
+    """One line that says why, and the program is not touched."""
+    for mode, words in (('filtered', 'has a seccomp filter of its own'),):
+        program = Program([calls, 'until-told', '3', '1', mode])
+        tracing = Attached(tracer, out, program.pid, ['-f'])
+        _, said = tracing.process.communicate(timeout=LIMIT)
+        if tracing.process.returncode == 0 or words not in said or said.count('\n') != 1 or 'leave --engine' not in said:
+            failures.append(f'{mode}: status {tracing.process.returncode}: {said}')
+        status, output = program.end()
+        if (status, output) != (0, 'all right\n'):
+            failures.append(f'{mode}: status {status}: {output!r}')
+
+
+def check_dead_proxy(tracer, calls, out, failures):
+    """The tracer that the user started is killed: the program goes on without it."""
+    program = Program([calls, 'until-told', '3', '4'])
+    before, _ = program.code()
+    tracing = Attached(tracer, out, program.pid, ['-f'])
+    tracing.wait_for('getppid()')
+    tracing.process.kill()
+    tracing.process.communicate(timeout=LIMIT)  # the end of its standard error is that of the whole tracer
+    status = pathlib.Path(f'/proc/{program.pid}/status').read_text()
+    after, ours = program.code()
+    if 'TracerPid:\t0\n' not in status or after != before or ours:
+        failures.append(f'killed: still traced, or other code; left {ours}')
+    if program.end() != (0, 'all right\n'):
+        failures.append('killed: the program did not end as it should')
+
+
+def main():
+    tracer, calls = sys.argv[1:3]
+    seconds = float(sys.argv[3]) if len(sys.argv) > 3 else 10
+    failures = []
+    with tempfile.TemporaryDirectory() as directory:
+        out = pathlib.Path(directory) / 'out'
+        program = Program([calls, 'until-told', '3', '1'])
+        said = Attached(tracer, out, program.pid, ['-f', '--syscall-limit=1']).process.communicate(timeout=LIMIT)[1]
+        program.end()
+        if 'Linux 6.4' in said or 'Operation not permitted' in said:
+            print('skipped:', said.strip())
+            return SKIPPED
+        check_is_inside(tracer, calls, out, failures)
+        check_text(tracer, calls, out, failures)
+        check_exec(tracer, calls, out, failures)
+        check_refused(tracer, calls, out, failures)
+        check_dead_proxy(tracer, calls, out, failures)
+        check_detaching(tracer, calls, out, seconds, failures)
+    for failure in failures:
+        print('FAILED', failure)
+    return 1 if failures else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
