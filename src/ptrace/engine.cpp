@@ -118,9 +118,9 @@ void PtraceEngine::serve(trace::EventHandler& handler) {
     } else if (const auto* interrupted = std::get_if<Interrupted>(&outcome)) {
       end_.interrupted_by_signal = true;
       end_.interrupting_signal = interrupted->signal;
-      if (threads_.detaches_from_all()) {
+      if (threads_.is_tired_of_waiting()) {
         threads_.abandon_stragglers();  // asked twice
-      } else {
+      } else if (!threads_.detaches_from_all()) {
         pass_on(interrupted->signal);
         detach_all();
       }

@@ -41,7 +41,8 @@ class ThreadControl {
   bool detach_suppressed();
   /// Gives up the threads that do not stop. The kernel detaches from them when the tracer ends.
   void abandon_stragglers();
-  /// Whether those that others wait for have had their time.
+  /// Whether those that others wait for have had their time. (One request to end may come as several signals:
+  /// timeout(1) sends one to its child and another one to its group.)
   [[nodiscard]] bool is_tired_of_waiting() const;
   /// Detaches from the threads that have waited for others, if these have come.
   void detach_waiting();

@@ -5,9 +5,11 @@
 """
 
 import collections
+import os
 import pathlib
 import re
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -51,7 +53,7 @@ class Attached:
         self.out = out
         out.write_text('')
         self.process = subprocess.Popen([tracer, f'--engine={engine}', *options, '-o', str(out), '-p', str(pid)],
-                                        stderr=subprocess.PIPE, text=True, errors='replace')
+                                        stderr=subprocess.PIPE, text=True, errors='replace', start_new_session=True)
 
     def wait_for(self, text):
         """Waits until the trace has such a line; False if the tracer ends before."""
@@ -65,8 +67,14 @@ class Attached:
                 time.sleep(0.001)
         return False
 
-    def detach(self, by=signal.SIGINT):
-        self.process.send_signal(by)
+    def detach(self, by=signal.SIGINT, group=False):
+        """`group`: as timeout(1) does, which sends the signal to its child and to its group."""
+        if group:
+            os.killpg(self.process.pid, signal.SIGSTOP)
+            os.killpg(self.process.pid, by)
+            os.killpg(self.process.pid, signal.SIGCONT)
+        else:
+            self.process.send_signal(by)
         return self.process.communicate(timeout=LIMIT)[1]
 
 
@@ -83,7 +91,7 @@ def check_detaching(tracer, calls, out, seconds, failures):
                 failures.append(f'{options}: nothing was traced: {tracing.detach()[-500:]}')
                 break
             time.sleep(cycles % 8 / 100)  # at all moments of the preparation, and behind it
-            said = tracing.detach(signal.SIGTERM if cycles % 2 else signal.SIGINT)
+            said = tracing.detach(signal.SIGTERM if cycles % 2 else signal.SIGINT, group=cycles % 3 == 2)
             cycles += 1
             if program.process.poll() is not None:
                 failures.append(f'{options}, cycle {cycles}: the program has ended')
@@ -114,8 +122,9 @@ def check_text(tracer, calls, out, failures):
             if (program.process.returncode, output) != (0, 'all right\n') or 'attached' not in attached:
                 failures.append(f'{engine} {options}: {attached}{said} {program.process.returncode} {output}')
             lines = re.sub(r'si_([us])time=\d+( /\*.*?\*/)?', r'si_\1time=TIME', out.read_text(errors='replace'))
-            # Whether the call is seen that waits for the word is a matter of when it comes.
-            shown[engine] = canonical(line for line in lines.splitlines() if not re.search(r'read\(0\b|resumed>"g"', line))
+            # Which calls wait, for the word and for a thread, is a matter of when these come.
+            waits = r'read\(0\b|resumed>"g"|futex'
+            shown[engine] = canonical(line for line in lines.splitlines() if not re.search(waits, line))
         for one, other in (('ptrace', 'inprocess'), ('inprocess', 'ptrace')):
             for line, count in difference(shown[one], shown[other]).items():
                 failures.append(f'{options}: only {one} shows ({count}): {line}')
@@ -163,6 +172,47 @@ def check_refused(tracer, calls, out, failures):
             failures.append(f'{mode}: status {status}: {output!r}')
 
 
+def check_32_bit(tracer, out, failures):
+    """The smallest 32-bit program: it sleeps for ever (nanosleep of 1,000 s, and again)."""
+    code = bytes.fromhex('b8a2000000 bb80800408 31c9 cd80 ebf0')
+    headers = b'\x7fELF\1\1\1'.ljust(16, b'\0') + struct.pack('<HHIIIIIHHHHHH', 2, 3, 1, 0x08048054, 52, 0, 0, 52, 32, 1, 0, 0, 0)
+    segment = struct.pack('<8I', 1, 0, 0x08048000, 0x08048000, 0x100, 0x100, 5, 4096)
+    path = out.with_name('small')
+    path.write_bytes((headers + segment + code).ljust(0x80, b'\0') + struct.pack('<II', 1000, 0).ljust(0x80, b'\0'))
+    path.chmod(0o755)
+    try:
+        program = subprocess.Popen([path])
+    except OSError as why:
+        print('no 32-bit programs here:', why)
+        return
+    _, said = Attached(tracer, out, program.pid, ['-f']).process.communicate(timeout=LIMIT)
+    if 'is a 32-bit program' not in said or said.count('\n') != 1 or program.poll() is not None:
+        failures.append(f'a 32-bit program: {said}, status {program.poll()}')
+    program.kill()
+    program.wait()
+
+
+def check_stopped(tracer, calls, out, failures):
+    """A program that job control has stopped while it was traced stays so."""
+    program = Program([calls, 'until-told', '3', '3'])
+    before, _ = program.code()
+    tracing = Attached(tracer, out, program.pid, ['-f'])
+    tracing.wait_for('getppid()')
+    program.process.send_signal(signal.SIGSTOP)
+    tracing.wait_for('stopped by SIGSTOP')
+    tracing.detach(group=True)
+    after, ours = program.code()
+    state = ''
+    deadline = time.monotonic() + LIMIT
+    while state != 'T' and time.monotonic() < deadline:
+        state = re.search(r'State:\t(.)', pathlib.Path(f'/proc/{program.pid}/status').read_text())[1]
+    if state != 'T' or after != before or ours:
+        failures.append(f'stopped: state {state}, or other code; left {ours}')
+    program.process.send_signal(signal.SIGCONT)
+    if program.end() != (0, 'all right\n'):
+        failures.append('stopped: the program did not end as it should')
+
+
 def check_dead_proxy(tracer, calls, out, failures):
     """The tracer that the user started is killed: the program goes on without it."""
     program = Program([calls, 'until-told', '3', '4'])
@@ -195,6 +245,8 @@ def main():
         check_text(tracer, calls, out, failures)
         check_exec(tracer, calls, out, failures)
         check_refused(tracer, calls, out, failures)
+        check_32_bit(tracer, out, failures)
+        check_stopped(tracer, calls, out, failures)
         check_dead_proxy(tracer, calls, out, failures)
         check_detaching(tracer, calls, out, seconds, failures)
     for failure in failures:
