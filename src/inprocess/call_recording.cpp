@@ -443,7 +443,11 @@ void CallRecording::enroll(Process& process, ptrace::Tracee& tracee) {
   Area& area = process.image->area(index);
   std::memset(area.head, 0, sizeof area.head);
   area.thread.stack_ends[0] = process.stack_start;
-  area.thread.stack_ends[1] = thread_pointer;
+  // A stack that is not the process's first one ends near its thread-local data; below those of a thread on the first
+  // one may be anything, such as a stack for signals.
+  const std::uint64_t above = registers ? process.stack_start - registers.value().stack_pointer() : 0;
+  constexpr std::uint64_t largest_stack = std::uint64_t{1} << 30;
+  area.thread.stack_ends[1] = above < largest_stack ? 0 : thread_pointer;
   area.thread.held = stops_by_ == StopsBy::dispatch ? 1 : 0;
   if (!write_owner(stopped, thread_pointer, area_address(index), place)) {
     return;

@@ -34,6 +34,13 @@ static void on_signal(int signal) {
   getppid();
 }
 
+static void must(int holds, const char* what) {
+  if (!holds) {
+    dprintf(1, "wrong: %s (errno %d)\n", what, errno);
+    _exit(1);
+  }
+}
+
 static void* work(void* unused) {
   for (long i = 0; i < count; ++i) {
     getppid();
@@ -183,6 +190,26 @@ static void descriptors(void) {
     }
     close(memory);
     kill(getpid(), 0);
+  }
+}
+
+/// Files whose names end as if they were deleted, and are not, or are.
+static void odd_names(void) {
+  char path[80];
+  char link_to[96];
+  snprintf(path, sizeof path, "/tmp/calls-%d (deleted)", getpid());
+  snprintf(link_to, sizeof link_to, "%s (deleted)", path);
+  for (long i = 0; i < count; ++i) {
+    char byte = 0;
+    const int file = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    pread(file, &byte, 1, 0);
+    link(path, link_to);
+    unlink(path);
+    pread(file, &byte, 1, 0);
+    close(open(link_to, O_RDONLY));
+    unlink(link_to);
+    pread(file, &byte, 1, 0);
+    close(file);
   }
 }
 
@@ -379,12 +406,6 @@ static void on_end(int signal) {
   ending = 1;
 }
 
-static void must(int holds, const char* what) {
-  if (!holds) {
-    dprintf(1, "wrong: %s (errno %d)\n", what, errno);
-    _exit(1);
-  }
-}
 
 /// Checks the results of calls of all kinds: short, blocking, interrupted, with signals blocked.
 static void* busy(void* number) {
@@ -523,8 +544,13 @@ int main(int argc, char** argv) {
     devices();
   } else if (strcmp(mode, "descriptors") == 0) {
     descriptors();
+  } else if (strcmp(mode, "odd-names") == 0) {
+    odd_names();
   } else if (strcmp(mode, "deep") == 0) {
-    stack_t other = {malloc(65536), 0, 65536};
+    // At the end of its mapping, and with a third argument one that the kernel forgets while it is used.
+    enum { other_size = 65536 };
+    stack_t other = {mmap(NULL, other_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+                     argc > 3 ? (int)(1U << 31) : 0, other_size};
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = on_signal;

@@ -166,6 +166,7 @@ def check_names(runs, calls, failures):
     for mode, count in (('descriptors', 20), ('roots', 10), ('devices', 10)):
         for options in (['-f', '-y'], ['-f', '-yy'], ['-f', '-Y'], ['-f', '-yy', '-Y', '-e', 'trace=%desc']):
             compare(runs, options, [calls, mode, str(count)], failures)
+    compare(runs, ['-f', '-y', '-e', 'trace=openat,pread64,linkat'], [calls, 'odd-names', '20'], failures)
     compare(runs, ['-f', '-P', '/etc/passwd'], [calls, 'descriptors', '20'], failures)
     compare(runs, ['-f', '-e', 'trace=openat,close', '-y'], [calls, 'roots', '10'], failures)
     if runs.patched([calls, 'descriptors', '20'], ['-f', '-yy', '-Y']) < 5:
@@ -175,6 +176,8 @@ def check_names(runs, calls, failures):
 def check_stacks(runs, calls, failures):
     for mode, count in (('', 20), ('descriptors', 20), ('deep', 20)):
         compare(runs, ['-f', '-k'], [calls, mode, str(count)], failures)
+    # On a stack for signals of which the kernel says nothing while it is used.
+    compare(runs, ['-f', '-k', '-e', 'trace=getppid'], [calls, 'deep', '20', 'disarm'], failures)
     compare(runs, ['-f', '-kk', '-yy', '-e', 'trace=openat,read'], [calls, 'descriptors', '20'], failures)
     compare(runs, ['-f', '-k'], ['ls', '-l', '/usr'], failures)
     trace = runs.directory / 'trace'

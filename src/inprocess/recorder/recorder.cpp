@@ -332,7 +332,8 @@ class Output final : public capture::Recorder {
     const Chunk chunk{thread_.stack_pointer, static_cast<std::uint32_t>(size), chunk_memory};
     __builtin_memcpy(at(), &chunk, sizeof chunk);
     end_ += sizeof chunk + (size + 7) / 8 * 8;
-    return (whole || size < room) && !is_on_signal_stack();
+    // A signal's stack may be one that nobody knows of while it is used (SS_AUTODISARM), and end before `room` does.
+    return whole && !is_on_signal_stack();
   }
 
   void command() {
@@ -377,9 +378,13 @@ class Output final : public capture::Recorder {
     bool known = size != 0 && size != largest_piece && __atomic_load_n(&thread_.off, __ATOMIC_ACQUIRE) == 0;
     if (known && descriptor != current_directory && link.ends_with(mark)) {
       struct statx status;
-      known = known_status(fd, statx_links, status) && status.stx_nlink == 0;  // else that may be its name
-      size -= mark.size();
-      kind = chunk_deleted_link;
+      text[size] = std::byte{0};  // there is room, as the link is shorter than what it was read into
+      if (known_status(fd, statx_links, status) && status.stx_nlink == 0) {
+        size -= mark.size();
+        kind = chunk_deleted_link;
+      } else {
+        known = is_name_of(fd, reinterpret_cast<const char*>(text));
+      }
     }
     lacks_names_ = lacks_names_ || !known || ((tables().names & names_details) != 0 && has_details(link));
     if (full()) {
