@@ -70,6 +70,8 @@ struct CallRegisters {
 void put_before_call(Registers& registers, const CallRegisters& program, std::uint64_t number);
 /// Puts it behind the call instruction. The kernel, which may be about to restart the call, finds what it expects.
 void put_behind_call(Registers& registers, const CallRegisters& program, std::uint64_t result);
+/// Puts a thread whose call was not made, and that is behind its call instruction, to that instruction.
+void put_to_call(Registers& registers);
 /// Lets a copy that has faulted end there.
 void end_copy(Registers& registers, std::uint64_t behind_copy);
 /// Puts a thread that enters or leaves code of ours to where it comes from or goes to. `stored`: bytes on its stack

@@ -27,6 +27,7 @@ std::optional<std::array<std::byte, 5>> site_jump(std::uint64_t, std::uint64_t) 
 
 void put_before_call(Registers&, const CallRegisters&, std::uint64_t) {}
 void put_behind_call(Registers&, const CallRegisters&, std::uint64_t) {}
+void put_to_call(Registers&) {}
 void end_copy(Registers&, std::uint64_t) {}
 void leave_entry(Registers&, std::uint64_t, std::optional<std::uint64_t>, std::uint64_t) {}
 

@@ -1,13 +1,13 @@
 // The part of CallRecording that processes need which ran before the tracer came, and go on when it leaves.
+#include <elf.h>
+#include <fmt/core.h>
 #include <linux/prctl.h>
-#include <linux/seccomp.h>
 #include <signal.h>
 
-#include <elf.h>
 #include <algorithm>
+#include <utility>
 
-#include <fmt/core.h>
-
+#include "arch/call_site.h"
 #include "base/clock.h"
 #include "inprocess/call_recording.h"
 #include "inprocess/dispatch.h"
@@ -132,8 +132,7 @@ bool CallRecording::is_call(ptrace::Tracee& tracee) {
     return false;
   }
   collect();
-  moved.clear_call_number();
-  moved.set_instruction_pointer(at - arch::Registers::call_instruction_size);
+  arch::put_to_call(moved);
   static_cast<void>(stopped.set_registers(moved));
   end_dispatch(tracee);
   return true;

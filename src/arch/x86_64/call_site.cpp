@@ -241,6 +241,11 @@ void put_behind_call(Registers& registers, const CallRegisters& program, std::ui
   registers.set_instruction_pointer(program.behind_call);
 }
 
+void put_to_call(Registers& registers) {
+  registers.clear_call_number();
+  registers.set_instruction_pointer(registers.instruction_pointer() - Registers::call_instruction_size);
+}
+
 void end_copy(Registers& registers, std::uint64_t behind_copy) {
   registers.set_instruction_pointer(behind_copy);
 }
