@@ -62,7 +62,7 @@ const std::string& path_at_fault(const Prober& prober, const Step& step) {
     const Walk directory = prober.walk(directory_of(step.path));
     return directory.exists() && prober.may(directory.info(), Access::write) ? step.new_path : step.path;
   }
-  if (step.call.name == "mount") {
+  if (step.mount != nullptr) {
     return error == "ENOENT" && prober.exists(step.new_path) ? step.path : step.new_path;  // the source may be any word
   }
   return is_listed(error, "ENOENT ENOTDIR ELOOP") && prober.exists(step.path) ? step.new_path : step.path;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/number_text.h"
 #include "base/text_buffer.h"
 #include "format/escape.h"
 
@@ -46,7 +47,7 @@ const Argument& Call::argument(std::string_view wanted) const {
 
 std::int64_t Call::descriptor(std::string_view argument_name) const {
   const Value& value = argument(argument_name).value;
-  return value.is_number() ? value.number : -1;
+  return value.is_number() ? value.number : number_at<std::int64_t>(value.text).value_or(-1);
 }
 
 std::string printable(std::string_view bytes) {

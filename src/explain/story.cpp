@@ -102,6 +102,22 @@ void attach_snapshot(Process& process, Step& step) {
   step.snapshot = process.shared_snapshot;
 }
 
+/// Gives the failure of a mount the paths that mount(2) would have: the source, which earlier calls may have named, and
+/// the mount point.
+void name_mount(Process& process, const Moment& moment, const Call& call, Step& step) {
+  step.mount = process.mounts.failed(call);
+  if (step.mount == nullptr || !is_listed(call.name, "fsconfig fsmount move_mount")) {
+    return;
+  }
+  if (call.name == "move_mount" && step.new_path.empty()) {
+    step.new_path = step.path;  // NULL stands for the descriptor itself
+  }
+  const std::string& source = step.mount->source;
+  if (!source.empty() || call.name != "move_mount") {
+    step.path = source.empty() ? source : absolute_path(process, moment, source);
+  }
+}
+
 /// Forgets descriptors that exec may have closed: all but the standard ones.
 void forget_descriptors(Process& process) {
   process.descriptors.erase(process.descriptors.upper_bound(STDERR_FILENO), process.descriptors.end());
@@ -325,6 +341,7 @@ void Story::add_failure(Process& process, const Moment& moment, Call call) {
   attach_snapshot(process, step);
   step.path = resolve_path(process, moment, call);
   step.new_path = resolve_new_path(process, moment, call);
+  name_mount(process, moment, call, step);
   if (process.working_directory.empty() && moment.system != nullptr) {
     process.working_directory = moment.system->current_directory(moment.tid);
   }
@@ -372,6 +389,9 @@ void Story::add_success(Process& process, const Moment& moment, Call call) {
     return;
   }
   follow_standard_error(process, call);
+  process.mounts.follow(call, is_listed(call.name, "open_tree open_tree_attr fspick")
+                                  ? resolve_path(process, moment, call)
+                                  : std::string());
   if (const std::int64_t fd = output_descriptor(call); fd >= 0) {
     if (process.standard_error.count(fd) != 0) {
       std::string text = output_text(call);
@@ -472,6 +492,7 @@ void Story::fork(pid_t pid, pid_t child, bool is_thread, Time time) {
   copy.command = parent.command;
   copy.environment = parent.environment;
   copy.descriptors = parent.descriptors;
+  copy.mounts = parent.mounts;
   copy.standard_error = parent.standard_error;
   copy.root = parent.root;
   copy.snapshot = parent.snapshot;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "explain/mount_requests.h"
 #include "explain/record.h"
 #include "explain/system_view.h"
 
@@ -46,8 +47,9 @@ struct Step {
   std::uint64_t order = 0;   ///< increases over the steps of all processes
   std::uint64_t number = 0;  ///< number of calls of this process before the step
   Call call;
-  std::string path;      ///< absolute path in the process's view; empty: the call has none
-  std::string new_path;  ///< the second path of rename, link and the like
+  std::string path;                           ///< absolute path in the process's view; empty: the call has none
+  std::string new_path;                       ///< the second path of rename, link and the like
+  std::shared_ptr<const MountRequest> mount;  ///< of a failure to mount: what was to be mounted
   std::string text;
   bool is_hidden = false;  ///< of a message: it did not go where the first process's standard error goes
   pid_t child = 0;
@@ -105,7 +107,8 @@ struct Process {
   std::uint64_t calls = 0;
   std::deque<Opened> opened;
   std::map<std::int64_t, std::string> descriptors;  ///< their paths, as far as opens were seen
-  std::set<std::int64_t> standard_error = {2};      ///< duplicates of it: `echo >&2` of a shell writes to 1
+  MountRequests mounts;
+  std::set<std::int64_t> standard_error = {2};  ///< duplicates of it: `echo >&2` of a shell writes to 1
   LastOutput last_output;
   std::map<pid_t, LastCall> threads;
   std::optional<Snapshot> snapshot;

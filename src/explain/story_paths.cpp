@@ -92,6 +92,10 @@ std::string resolve_path(const Process& process, const Moment& moment, const Cal
   return then ? *then : known == process.descriptors.end() ? std::string() : known->second;
 }
 
+std::string absolute_path(const Process& process, const Moment& moment, const std::string& path) {
+  return absolute(process, moment, nullptr, path);
+}
+
 std::string resolve_new_path(const Process& process, const Moment& moment, const Call& call) {
   const auto paths = path_arguments(call);
   return paths.size() < 2 ? std::string() : absolute(process, moment, paths[1].directory, paths[1].path->value.text);

@@ -11,6 +11,9 @@ namespace tracer::explain {
 /// call has none.
 std::string resolve_path(const Process& process, const Moment& moment, const Call& call);
 
+/// Returns the absolute path of a relative one; as written if the working directory is unknown.
+std::string absolute_path(const Process& process, const Moment& moment, const std::string& path);
+
 /// Returns the second path of rename, link and the like; empty if the call has only one.
 std::string resolve_new_path(const Process& process, const Moment& moment, const Call& call);
 

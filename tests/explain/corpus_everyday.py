@@ -159,7 +159,8 @@ CASES = [
     ('perm_exec_dir_closed', 'mkdir -m 700 d; cp /bin/true d/', 'NOBODY sh -c d/true', r'may not (enter|search).*/d|/d\b.*0700'),
     ('perm_write_other', 'touch f; chmod 644 f', "NOBODY python3 -c 'open(\"f\",\"a\")'", r'may not write .*/f'),
     ('perm_unlink_tmp', 'mkdir -m 1777 t; touch t/x', 'NOBODY rm -f t/x', r'sticky'),
-    ('limit_nofile_redis', '', 'prlimit --nofile=4:4 python3 -c 1', r'\b4\b|limit'),
+    # Python 3.13 starts with four descriptors, older ones do not.
+    ('limit_nofile_four', '', "prlimit --nofile=4:4 python3 -c '[open(\"/etc/passwd\") for _ in range(9)]'", r'\b4\b|limit'),
     ('limit_data', '', "prlimit --as=60000000 perl -e '$x = \"a\" x 90000000'", r'limit'),
     ('file_tar_to_full', 'mkdir d; touch d/x', 'tar cf /dev/full d', r'/dev/full'),
     ('file_dangling_write', 'ln -s /nosuch-dir/x l', "sh -c 'echo > l'", r'/nosuch-dir'),

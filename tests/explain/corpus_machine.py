@@ -5,7 +5,44 @@ from corpus_data import GOOD, OWN
 LIB = ("printf 'int foo(void){return 42;}' > foo.c; printf 'int foo(void); int main(void){return foo()-42;}' > m.c; "
        'gcc -shared -fPIC -Wl,-soname,libfoo.so.1 -o libfoo.so.1 foo.c; ln -s libfoo.so.1 libfoo.so; gcc -o app m.c -L. -lfoo; ')
 
+# Mounts step by step, as mount(8) does since util-linux 2.39, on any system.
+MOUNT = """cat > mount.py <<'END'
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+def call(number, *args):
+    result = libc.syscall(number, *args)
+    if result < 0:
+        sys.exit('cannot mount: ' + os.strerror(ctypes.get_errno()))
+    return result
+def fsopen(fs_type): return call(430, fs_type, 0)
+def set_string(fd, key, value): call(431, fd, 1, key, value, 0)
+def create(fd): call(431, fd, 6, None, None, 0)
+def move(fd, target): call(429, fd, b'', -100, target, 4)
+def mount(fs_type, source, target):
+    fd = fsopen(fs_type)
+    set_string(fd, b'source', source)
+    create(fd)
+    move(call(432, fd, 0, 0), target)
+def bind(source, target): move(call(428, -100, source, 1), target)
+END
+mkdir m; echo x > f; """
+
+
+def mounting(code):
+    return f"unshare -m python3 -c 'from mount import *; {code}'"
+
+
 CASES = [
+    ('mount_steps_option', MOUNT, mounting('set_string(fsopen(b"tmpfs"), b"nosuchoption", b"1")'),
+     r'tmpfs does not take the option nosuchoption=1'),
+    ('mount_steps_type', MOUNT, mounting('fsopen(b"nosuchfs")'), r'does not know the file system type nosuchfs'),
+    ('mount_steps_over_file', MOUNT, mounting('mount(b"tmpfs", b"none", b"f")'), r'/f is of the other kind: it is a file'),
+    ('mount_steps_file_on_directory', MOUNT, mounting('bind(b"f", b"m")'), r'/m is of the other kind: it is a directory'),
+    ('mount_steps_no_source', MOUNT, mounting('bind(b"gone", b"m")'), r'/gone does not exist'),
+    ('mount_steps_no_target', MOUNT, mounting('mount(b"tmpfs", b"none", b"gone")'), r'/gone does not exist'),
+    ('mount_steps_no_device', MOUNT, mounting('mount(b"ext4", b"/dev/nosuchdisk", b"m")'), r'device /dev/nosuchdisk does not exist'),
+    ('mount_steps_image', MOUNT, mounting('mount(b"ext4", b"f", b"m")'), r'/f is a file and no block device'),
+    ('mount_steps_good', MOUNT, mounting('mount(b"tmpfs", b"none", b"m")'), GOOD),
     ('library_missing', LIB + 'rm libfoo.so.1', './app', r'libfoo\.so\.1'),
     ('library_elsewhere', LIB + 'mkdir lib; mv libfoo.so.1 lib', './app', r'libfoo\.so\.1'),
     ('library_text_file', LIB + 'mkdir lfs; printf "version https://git-lfs\\n" > lfs/libfoo.so.1', 'env LD_LIBRARY_PATH=$PWD/lfs ./app',
@@ -93,7 +130,8 @@ os.mkdir("d")'""", r'seccomp filter killed'),
     ('display_none', '', 'env DISPLAY=:99 xterm', r':99'),
     ('display_unset', '', 'env -u DISPLAY xterm', r'DISPLAY'),
     ('display_refused', '', 'env DISPLAY=127.0.0.1:77 xterm', r'DISPLAY|127\.0\.0\.1:6077'),
-    ('display_locked', 'sleep 30 >/dev/null 2>&1 & printf "%10d\\n" $! > /tmp/.X97-lock', "sh -c 'Xvfb :97; s=$?; rm -f /tmp/.X97-lock; exit $s'",
+    # The shell would report a missing Xvfb, not the lock.
+    ('display_locked', 'command -v Xvfb; sleep 30 >/dev/null 2>&1 & printf "%10d\\n" $! > /tmp/.X97-lock', "sh -c 'Xvfb :97; s=$?; rm -f /tmp/.X97-lock; exit $s'",
      r'X97-lock'),
     ('locale_missing', '', 'env LC_ALL=xx_YY.UTF-8 perl -e "exit 0"', GOOD),
     ('locale_python', '', """env LC_ALL=POSIX PYTHONUTF8=0 PYTHONCOERCECLOCALE=0 PYTHONIOENCODING=ascii python3 -c 'print("Gr\\xfc\\xdfe")'""",

@@ -63,7 +63,8 @@ CASES = [
     ('tclsh_missing', '', 'tclsh none.tcl', r'/none\.tcl does not exist'),
     ('tclsh_error', 'echo "error {order rejected}" > x.tcl', 'tclsh x.tcl', OWN),
     ('gawk_redirect', '', 'awk \'BEGIN { print 1 > "d/x" }\'', '/d does not exist'),
-    ('awk_division', '', "awk 'BEGIN { x=0; print 1/x }'", OWN),
+    # mawk, the awk of some systems, prints inf and ends well.
+    ('awk_division', '', "gawk 'BEGIN { x=0; print 1/x }'", OWN),
     ('sed_write', 'echo a > a', 'sed -n "w d/x" a', '/d does not exist'),
     ('getconf_bad', '', 'getconf NOSUCH', OWN),
     ('kill_bad', '', 'kill -NOSUCH 1', OWN),

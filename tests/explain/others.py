@@ -394,6 +394,22 @@ def recorded_crash(place):
 
 
 @test_without_engine
+def recorded_kernel_message(place):
+    """What the kernel says of a mount by read(2), and the program does not repeat."""
+    if os.geteuid() != 0:
+        raise Skipped('needs root')
+    program = place.file('mount.py', 'import ctypes, os, sys\n'
+                         'libc = ctypes.CDLL(None)\n'
+                         'fd = libc.syscall(430, b"tmpfs", 0)\n'  # fsopen
+                         'libc.syscall(431, fd, 1, b"nosuchoption", b"1", 0)\n'  # fsconfig
+                         'os.read(fd, 999)\n'
+                         'sys.exit("cannot mount")\n')
+    answer = explain_record(place, '/usr/bin/python3', program, options=['-s', '1024'])
+    assert answer['answers'][0]['rule'] == 'unknown-option', answer
+    assert "the kernel says: tmpfs: Unknown parameter 'nosuchoption'" in answer['answers'][0]['looked_at'], answer
+
+
+@test_without_engine
 def recorded_limits(place):
     answers = [explain_record(place, place.fail, *words)['answers'][0]['rule']
                for words in (['memory'], ['file-size', str(place.folder / 'file')], ['files'])]

@@ -223,31 +223,6 @@ std::optional<Finding> not_mounted(const Case& facts) {
   return finding;
 }
 
-std::optional<Finding> unknown_file_system(const Case& facts) {
-  const Argument& type = facts.call().argument(facts.call().name == "mount" ? "filesystemtype" : "fsname");
-  if (type.value.text.empty()) {
-    return std::nullopt;
-  }
-  Finding finding;
-  finding.cause = "the kernel does not know the file system type " + printable(type.value.text);
-  finding.looked_at.emplace_back("/proc/filesystems lists those that it knows");
-  finding.remedy = "is it spelt right? Else load its module: modprobe " + printable(type.value.text);
-  return finding;
-}
-
-/// Of a file system that needs no device, only the options can be wrong.
-std::optional<Finding> mount_option_refused(const Case& facts) {
-  const std::string& type = facts.call().argument("filesystemtype").value.text;
-  const std::string& options = facts.call().argument("data").value.text;
-  if (type.empty() || options.empty() || !contains(read_file("/proc/filesystems", 65536), "nodev\t" + type + '\n')) {
-    return std::nullopt;
-  }
-  Finding finding;
-  finding.cause = "the file system " + printable(type) + " does not take these options: " + printable(options);
-  finding.remedy = "correct them (mount(8), " + printable(type) + "(5)); the end of dmesg may name the one";
-  return finding;
-}
-
 std::optional<Finding> no_process(const Case& facts) {
   const std::int64_t pid = facts.call().argument("pid").value.number;
   if (pid <= 0) {
@@ -306,10 +281,8 @@ constexpr Rule rules[] = {
     {"protected-link", 45, "link linkat", "EPERM", "", "", protected_hard_link},
     {"protected-link", 50, file_calls, "EACCES", "", "", protected_symbolic_link},
     {"move-into-itself", 40, "rename renameat renameat2", "EINVAL", "", "", into_itself},
-    {"busy", 35, "umount2 rmdir unlinkat rename renameat renameat2 mount", "EBUSY", "", "", busy},
-    {"unknown-option", 80, "mount", "EINVAL", "", "", mount_option_refused},
+    {"busy", 35, "umount2 rmdir unlinkat rename renameat renameat2 mount move_mount", "EBUSY", "", "", busy},
     {"not-mounted", 35, "umount2", "EINVAL", "", "", not_mounted},
-    {"unknown-file-system", 40, "mount fsopen", "ENODEV", "", "", unknown_file_system},
     {"no-process", 30,
      "kill tgkill tkill pidfd_open sched_getaffinity sched_setaffinity sched_getscheduler sched_setscheduler "
      "sched_getparam sched_getattr sched_setattr prlimit64 ptrace process_vm_readv getpgid getsid",

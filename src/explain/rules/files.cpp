@@ -121,6 +121,14 @@ std::optional<Finding> nobody_at_other_end(const Case& facts) {
   return finding;
 }
 
+/// True for `<string>`, `<stdin>` and the like: interpreters name code so that is in no file, and look for it all the
+/// same. False if the messages say that this file is missing.
+bool names_no_file(const Case& facts) {
+  const std::string name = base_name(facts.path());
+  return name.starts_with('<') && name.ends_with('>') &&
+         !contains(line_with(facts.messages, name), error_text_of(facts.call().error));
+}
+
 /// A relative path that exists in the program's directory or its parent.
 std::optional<Finding> wrong_directory(const Case& facts) {
   const std::string given = given_path(facts.call());
@@ -182,7 +190,7 @@ std::optional<Finding> missing_locale(const Case& facts) {
 }
 
 std::optional<Finding> missing_file(const Case& facts) {
-  if (facts.path().empty() || is_terminal_description(facts.path())) {
+  if (facts.path().empty() || is_terminal_description(facts.path()) || names_no_file(facts)) {
     return std::nullopt;
   }
   if (line_with(facts.messages, base_name(facts.path()) + ": not found").size() > 1 ||
@@ -427,6 +435,8 @@ std::optional<Finding> repository_of_another_user(const Case& facts) {
   return finding;
 }
 
+constexpr std::string_view mounting_calls = "fsconfig open_tree open_tree_attr fspick move_mount";
+
 constexpr Rule rules[] = {
     {"immutable-file", 35, writing_calls, "EPERM EACCES", "", "", immutable},
     {"repository-of-another-user", 60, "", "", "detected dubious ownership in repository", "",
@@ -448,6 +458,10 @@ constexpr Rule rules[] = {
     {"missing-locale", 12, file_calls, "ENOENT", "", "", missing_locale},
     {"missing-file", 18, file_calls, "ENOENT", "", "", missing_file},
     {"file-permission", 28, file_calls, "EACCES", "", "", file_permission},
+    // What is to be mounted, or where.
+    {"dangling-link", 15, mounting_calls, "ENOENT", "", "", bad_link},
+    {"missing-device", 15, mounting_calls, "ENOENT ENXIO ENODEV", "", "", missing_device},
+    {"missing-file", 18, mounting_calls, "ENOENT", "", "", missing_file},
     // A socket of a path.
     {"missing-file", 30, "bind", "ENOENT", "", "", missing_file},
     {"file-as-folder", 30, "bind", "ENOTDIR", "", "", file_as_directory},

@@ -29,7 +29,7 @@ constexpr std::array<Need, 18> needs = {{
     {"bpf", CAP_BPF, "CAP_BPF", "kernel.unprivileged_bpf_disabled"},
     {"userfaultfd", CAP_SYS_PTRACE, "CAP_SYS_PTRACE", "vm.unprivileged_userfaultfd"},
     {"mount umount2 pivot_root unshare setns swapon swapoff sethostname setdomainname quotactl move_mount "
-     "open_tree fsopen fsmount",
+     "mount_setattr open_tree fsopen fspick fsconfig fsmount",
      CAP_SYS_ADMIN, "CAP_SYS_ADMIN"},
     {"clone clone3", CAP_SYS_ADMIN, "CAP_SYS_ADMIN"},
     {"chroot", CAP_SYS_CHROOT, "CAP_SYS_CHROOT"},
@@ -49,7 +49,7 @@ constexpr std::array<Need, 18> needs = {{
 constexpr std::string_view privileged_calls =
     "ioprio_set mount umount2 pivot_root unshare setns swapon swapoff sethostname setdomainname quotactl syslog "
     "move_mount "
-    "open_tree "
+    "mount_setattr open_tree fspick fsconfig "
     "fsopen fsmount clone clone3 chroot setuid setresuid setreuid setgid setresgid setregid setgroups chown fchown "
     "lchown "
     "fchownat socket setsockopt settimeofday clock_settime adjtimex clock_adjtime init_module finit_module "

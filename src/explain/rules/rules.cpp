@@ -12,7 +12,7 @@ constexpr std::string_view story_calls =
     "execve execveat exit exit_group wait4 waitid write writev open openat openat2 creat chdir fchdir chroot "
     "pivot_root unshare setns connect bind kill "
     "tgkill dup dup2 dup3 "
-    "getsockopt prctl seccomp landlock_restrict_self";
+    "getsockopt prctl seccomp landlock_restrict_self fsopen fspick fsconfig fsmount open_tree open_tree_attr";
 
 }  // namespace
 
@@ -20,8 +20,8 @@ std::vector<Rule> all_rules() {
   std::vector<Rule> all;
   for (const auto rules :
        {exec_rules(), loader_rules(), fatal_signal_rules(), network_rules(), limit_rules(), kernel_file_rules(),
-        file_rules(), lock_rules(), security_module_rules(), permission_rules(), error_rules(), environment_rules(),
-        configuration_rules(), saying_rules(), exception_rules()}) {
+        file_rules(), lock_rules(), security_module_rules(), permission_rules(), mount_rules(), error_rules(),
+        environment_rules(), configuration_rules(), saying_rules(), exception_rules()}) {
     all.insert(all.end(), rules.begin(), rules.end());
   }
   return all;

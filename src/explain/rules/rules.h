@@ -23,6 +23,7 @@ std::span<const Rule> lock_rules();
 std::span<const Rule> network_rules();
 std::span<const Rule> limit_rules();
 std::span<const Rule> permission_rules();
+std::span<const Rule> mount_rules();
 std::span<const Rule> security_module_rules();
 std::span<const Rule> fatal_signal_rules();
 std::span<const Rule> error_rules();

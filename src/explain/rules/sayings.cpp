@@ -194,14 +194,15 @@ constexpr Saying sayings[] = {
     {"RTNETLINK answers: File exists", "the network has that already: an address, a route or a link of that name",
      "ip address, ip route and ip link list them", "name-taken"},
     {"Address already assigned", "the interface has that address already", "ip address lists them", "name-taken"},
-    {"system call failed: Not a directory",
-     "a file can be mounted only on a file, and all else only on a directory: its mount point is of the other kind",
-     "name the right mount point", "file-as-folder"},
     {"connect to bus: No medium found",
      "there is no session's D-Bus: neither DBUS_SESSION_BUS_ADDRESS nor XDG_RUNTIME_DIR leads to one",
      "run it in a session of that user, or set XDG_RUNTIME_DIR=/run/user/UID", "server-not-running"},
     {"‘{}’ is not the name of a known user", "the user {} does not exist on this machine",
      "name a user that exists (getent passwd lists them)", "unknown-user"},
+    {"invalid user name or UID argument to -user: ‘{}’", "the user {} does not exist on this machine",
+     "name a user that exists (getent passwd lists them)", "unknown-user"},
+    {"invalid group name or GID argument to -group: ‘{}’", "the group {} does not exist on this machine",
+     "name a group that exists (getent group lists them)", "unknown-user"},
     {"‘{}’ is not the name of an existing group", "the group {} does not exist on this machine",
      "name a group that exists (getent group lists them)", "unknown-user"},
     {"Operation not supported while reading flags on {}\n", "the file system of {} has no such attributes",
@@ -350,8 +351,6 @@ constexpr Saying sayings[] = {
      "not-mounted"},
     {"unknown filesystem type '{}'", "the kernel does not know the file system type {}",
      "modprobe {}, or correct the type", "unknown-file-system"},
-    {"wrong fs type, bad option, bad superblock on {},", "{} holds no file system of that type",
-     "file -s {} shows what is in it", "no-such-file-system"},
 };
 
 /// Returns the word at `from` that ends before `after`, or with the line; nullopt if there is none.
