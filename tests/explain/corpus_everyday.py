@@ -47,7 +47,7 @@ CASES = [
     ('sys_x_auth', '', 'env -u DISPLAY xterm', r'DISPLAY'),
     ('sys_xvfb_screen', '', 'Xvfb :96 -screen 0 nonsense', OWN),
     ('sys_mount_source', 'mkdir m', "unshare -m mount --bind none m", r'/none does not exist'),
-    ('sys_mount_device', 'mkdir m', "unshare -m mount /dev/nosuchdisk m", r'/dev/nosuchdisk'),
+    ('sys_mount_device', 'mkdir m', "unshare -m mount /dev/nosuchdisk m", r'device /dev/nosuchdisk does not exist'),
     ('sys_mount_fstab', '', "unshare -m mount /nosuch-dir", r'/nosuch-dir'),
     ('sys_mount_over_file', 'touch f', "unshare -m mount -t tmpfs none f", r'/f\b|mount point is a file'),
     ('sys_mount_option', 'mkdir m', "unshare -m mount -i -t tmpfs -o nosuchoption=1 none m", r'nosuchoption|option'),

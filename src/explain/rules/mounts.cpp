@@ -149,7 +149,7 @@ constexpr Rule rules[] = {
     {"unknown-file-system", 40, "mount fsopen", "ENODEV", "", "", unknown_file_system},
     {"not-a-device", 80, "mount fsconfig", "ENOTBLK", "", "", no_block_device},
     {"file-as-folder", 80, "mount move_mount", "ENOTDIR EINVAL", "", "", mount_point_of_other_kind},
-    {"mount-refused", 30, "fsconfig fsmount move_mount", "", "", "", refused_by_kernel},
+    {"mount-refused", 10, "fsconfig fsmount move_mount", "", "", "", refused_by_kernel},
     {"no-such-file-system", 65, "", "", wrong_type, "", no_such_file_system},
 };
 
