@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "replay/mark.h"
+
 namespace tracer::replay {
 namespace {
 
@@ -64,7 +66,9 @@ EventReader::Found EventReader::next() {
     }
     pass_record();
     if (is_start) {
-      take_event(tag, Cursor(record_.payload));
+      if (remember()) {
+        take_event(tag, Cursor(record_.payload));
+      }
       if (damaged_) {
         rest_ = Cursor({});
         return Found::damage;
@@ -93,7 +97,13 @@ void EventReader::take_facts_apart() {
     const std::string_view payload = facts.text();
     facts_.take({tag, payload}, thread_->args);
   }
-  damaged_ = damaged_ || facts.failed() || rest_of_facts_.failed();
+  damaged_ = damaged_ || facts.failed() || rest_of_facts_.failed() || facts_.is_excessive();
+}
+
+/// Events and names of calls take more than a byte each, and a block ends where it reaches its size.
+bool EventReader::remember() {
+  damaged_ = damaged_ || ++known_.count > block_size;
+  return !damaged_;
 }
 
 // ---------------------------------------------------------------------------------------------- events
@@ -132,7 +142,7 @@ void EventReader::take_event(Tag tag, Cursor in) {
   } else {
     take_other_event(tag, in);
   }
-  damaged_ = damaged_ || in.failed();
+  damaged_ = damaged_ || in.failed() || facts_.is_excessive();
 }
 
 void EventReader::take_other_event(Tag tag, Cursor& in) {
@@ -246,9 +256,23 @@ const trace::LibraryFunction* EventReader::take_function(Cursor& in) {
   static const trace::LibraryFunction unknown;
   const std::uint64_t index = in.number();
   if (index == known_.functions.size()) {
-    Cursor text(in.text());
-    trace::LibraryFunction function;
-    function.number = text.as<std::uint32_t>();
+    add_function(Cursor(in.text()));
+  }
+  damaged_ = damaged_ || index >= known_.functions.size();
+  return index < known_.functions.size() ? known_.functions[static_cast<std::size_t>(index)] : &unknown;
+}
+
+void EventReader::add_function(Cursor text) {
+  const std::size_t bytes = sizeof(trace::LibraryFunction) + text.size();
+  trace::LibraryFunction function;
+  function.number = text.as<std::uint32_t>();
+  auto known = functions_.all.find(function.number);
+  if (known == functions_.all.end()) {
+    constexpr std::size_t most = 4 * most_block_size;  // of all blocks
+    if (bytes > most - functions_.bytes) {
+      return;
+    }
+    functions_.bytes += bytes;
     const std::uint64_t flags = text.number();
     function.in_program = (flags & 1U) != 0;
     function.of_program = (flags & 2U) != 0;
@@ -262,10 +286,9 @@ const trace::LibraryFunction* EventReader::take_function(Cursor& in) {
     }
     function.address = text.number();
     const std::uint32_t number = function.number;
-    known_.functions.push_back(&all_functions_.try_emplace(number, std::move(function)).first->second);
+    known = functions_.all.emplace(number, std::move(function)).first;
   }
-  damaged_ = damaged_ || index >= known_.functions.size();
-  return index < known_.functions.size() ? known_.functions[static_cast<std::size_t>(index)] : &unknown;
+  known_.functions.push_back(&known->second);
 }
 
 trace::LibraryEnter EventReader::library_enter(Cursor& in) {
@@ -322,12 +345,16 @@ trace::ProbeHit EventReader::probe_hit(Cursor& in) {
 
 void EventReader::take_fact(const Record& record) {
   if (record.tag == Tag::call_name) {
+    if (!remember()) {
+      return;
+    }
     Cursor in(record.payload);
     const std::uint64_t abi = in.number() % abi_count;
     const std::uint64_t number = in.number();
     known_.call_names[BlockState::key_of(static_cast<Abi>(abi), number)] = in.rest();
   } else {
     facts_.take(record, thread_->args);
+    damaged_ = damaged_ || facts_.is_excessive();
   }
 }
 

@@ -46,7 +46,15 @@ class EventReader {
   struct Known {
     std::vector<const trace::LibraryFunction*> functions;
     std::unordered_map<std::uint64_t, std::string_view> call_names;
+    std::size_t count = 0;  ///< of events, and of names of calls
   };
+  /// All of the file, by their numbers: views keep pointers to them.
+  struct Functions {
+    std::unordered_map<std::uint32_t, trace::LibraryFunction> all;
+    std::size_t bytes = 0;
+  };
+  /// Counts what the block has us remember, and returns whether a block of ours may have so much.
+  bool remember();
   /// Whether there is a record, which is then `record_`, and is read once, however often it is asked for.
   bool has_record();
   void pass_record() { has_record_ = false; }
@@ -57,6 +65,7 @@ class EventReader {
   void take_head(Cursor& in);
   void take_fact(const Record& record);
   const trace::LibraryFunction* take_function(Cursor& in);
+  void add_function(Cursor text);
 
   void take_syscall_enter(Cursor& in);
   void take_syscall_exit(Cursor& in);
@@ -80,8 +89,7 @@ class EventReader {
   ReplayedContext context_{facts_.facts()};
   std::vector<trace::ProbeValue> values_;
   Known known_;
-  /// All of the file, by their numbers: views keep pointers to them.
-  std::unordered_map<std::uint32_t, trace::LibraryFunction> all_functions_;
+  Functions functions_;
 };
 
 }  // namespace tracer::replay

@@ -1,9 +1,23 @@
 #include "replay/fact_reader.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "replay/mark.h"
 
 namespace tracer::replay {
 namespace {
+
+/// The kernel's own threads have the longest.
+constexpr std::size_t most_command = 64;
+
+std::string_view command_in(std::string_view text) {
+  return text.substr(0, most_command);
+}
+
+std::size_t size_of(const FrameFact& frame) {
+  return sizeof frame + frame.file.size() + frame.symbol.size() + frame.source.size();
+}
 
 /// Reads that many bytes.
 template <typename Bytes>
@@ -49,7 +63,7 @@ trace::DeviceNumber decode_device(Cursor& in) {
 trace::PidfdProcess decode_process(Cursor& in) {
   trace::PidfdProcess process;
   process.id = in.as_signed<std::int32_t>();
-  process.command = in.text();
+  process.command = command_in(in.text());
   return process;
 }
 
@@ -108,15 +122,6 @@ FrameFact decode_frame(Cursor in) {
   return frame;
 }
 
-/// Returns the text with the number that comes next; a new one follows. Empty if there is none.
-std::string_view take_known(Cursor& in, std::vector<std::string_view>& known) {
-  const std::uint64_t number = in.number();
-  if (number == known.size()) {
-    known.push_back(in.text());
-  }
-  return number < known.size() ? known[static_cast<std::size_t>(number)] : std::string_view{};
-}
-
 }  // namespace
 
 std::optional<int> ReplayedContext::error_number() const {
@@ -140,11 +145,23 @@ void FactReader::begin() {
   clear();
   known_ = {};
   address_ = 0;
+  of_block_ = 0;
+  excessive_ = false;
 }
 
 void FactReader::clear() {
   facts_.clear();
   files_.clear();
+  of_event_ = 0;
+}
+
+bool FactReader::spend(std::size_t& spent, std::size_t bytes) {
+  if (bytes > most_block_size - spent) {
+    excessive_ = true;
+    return false;
+  }
+  spent += bytes;
+  return true;
 }
 
 const trace::OpenFile* FactReader::file(FileFact::Owner owner, std::int32_t pid, std::int32_t fd) const {
@@ -164,7 +181,10 @@ const std::string& FactReader::take_text(Cursor& in) {
   static const std::string none;
   const std::uint64_t number = in.number();
   if (number == known_.texts.size()) {
-    known_.texts.emplace_back(in.text());
+    const std::string_view text = in.text();
+    if (spend(of_block_, sizeof(std::string) + text.size())) {
+      known_.texts.emplace_back(text);
+    }
   }
   return number < known_.texts.size() ? known_.texts[static_cast<std::size_t>(number)] : none;
 }
@@ -180,12 +200,16 @@ void FactReader::take(const Record& record, const Arguments& arguments) {
       break;
     case Tag::netlink_protocol: {
       const auto fd = in.as_signed<std::int32_t>();
-      facts_.netlink_protocols.emplace_back(fd, in.as_signed<std::int32_t>());
+      if (spend(of_event_, sizeof facts_.netlink_protocols[0])) {
+        facts_.netlink_protocols.emplace_back(fd, in.as_signed<std::int32_t>());
+      }
       break;
     }
     case Tag::drivers: {
       const auto fd = in.as_signed<std::int32_t>();
-      facts_.drivers.emplace_back(fd, in.rest());
+      if (spend(of_event_, sizeof facts_.drivers[0] + in.size())) {
+        facts_.drivers.emplace_back(fd, in.rest());
+      }
       break;
     }
     case Tag::process:
@@ -198,10 +222,12 @@ void FactReader::take(const Record& record, const Arguments& arguments) {
       take_register(in);
       break;
     case Tag::command:
-      facts_.command = std::string(in.rest());
+      facts_.command = std::string(command_in(in.rest()));
       break;
     case Tag::frame:
-      known_.frames.push_back(decode_frame(in));
+      if (spend(of_block_, sizeof(FrameFact) + in.size())) {
+        known_.frames.push_back(decode_frame(in));
+      }
       break;
     case Tag::stack:
       take_stack(in);
@@ -217,7 +243,10 @@ void FactReader::take_memory(Cursor in, const Arguments& arguments) {
       place < arguments.size() ? arguments[static_cast<std::size_t>(place)] : in.difference(address_);
   const std::string_view bytes = in.rest();
   address_ = address + bytes.size();
-  facts_.memory.add_view(address, bytes_of(bytes));
+  constexpr std::size_t kept_of_range = 40;
+  if (!bytes.empty() && spend(of_event_, kept_of_range)) {
+    facts_.memory.add_view(address, bytes_of(bytes));
+  }
 }
 
 void FactReader::take_file(Cursor in) {
@@ -226,10 +255,10 @@ void FactReader::take_file(Cursor in) {
   reference.pid = in.as_signed<std::int32_t>();
   reference.fd = in.as_signed<std::int32_t>();
   reference.number = in.as<std::size_t>();
-  if (reference.number == known_.files.size()) {
+  if (reference.number == known_.files.size() && spend(of_block_, sizeof(KnownFile))) {
     known_.files.push_back({in.text(), nullptr});
   }
-  if (reference.number < known_.files.size()) {
+  if (reference.number < known_.files.size() && spend(of_event_, sizeof reference)) {
     files_.push_back(reference);
   }
 }
@@ -241,16 +270,21 @@ void FactReader::take_process(Cursor in) {
   const std::uint64_t flags = in.number();
   process.is_thread = (flags & 1U) != 0;
   process.is_group = (flags & 2U) != 0;
-  process.command = take_text(in);
-  facts_.processes.emplace_back(id, std::move(process));
+  process.command = command_in(take_text(in));
+  if (spend(of_event_, sizeof facts_.processes[0] + process.command.size())) {
+    facts_.processes.emplace_back(id, std::move(process));
+  }
 }
 
 void FactReader::take_name(Cursor in) {
   NameFact fact;
   fact.kind = static_cast<NameFact::Kind>(in.number());
   fact.number = in.number();
-  fact.name = take_text(in);
-  facts_.names.push_back(std::move(fact));
+  const std::string& name = take_text(in);
+  if (spend(of_event_, sizeof fact + name.size())) {
+    fact.name = name;
+    facts_.names.push_back(std::move(fact));
+  }
 }
 
 void FactReader::take_register(Cursor in) {
@@ -258,16 +292,29 @@ void FactReader::take_register(Cursor in) {
   fact.kind = static_cast<RegisterFact::Kind>(in.number());
   fact.index = in.as<unsigned>();
   take_raw(in, fact.value);
-  facts_.registers.push_back(fact);
+  if (spend(of_event_, sizeof fact)) {
+    facts_.registers.push_back(fact);
+  }
 }
 
 void FactReader::take_stack(Cursor in) {
   constexpr std::size_t most_frames = 4096;
-  Cursor numbers(take_known(in, known_.stacks));
+  const std::uint64_t stack = in.number();
+  if (stack == known_.stacks.size() && spend(of_block_, sizeof known_.stacks[0])) {
+    known_.stacks.push_back(in.text());
+  }
+  if (stack >= known_.stacks.size()) {
+    return;
+  }
+  Cursor numbers(known_.stacks[static_cast<std::size_t>(stack)]);
   while (!numbers.at_end() && facts_.frames.size() < most_frames) {
     const std::uint64_t number = numbers.number();
     if (number < known_.frames.size()) {
-      facts_.frames.push_back(known_.frames[static_cast<std::size_t>(number)]);
+      const FrameFact& frame = known_.frames[static_cast<std::size_t>(number)];
+      if (!spend(of_event_, size_of(frame))) {
+        break;
+      }
+      facts_.frames.push_back(frame);
     }
   }
 }

@@ -51,6 +51,8 @@ class FactReader {
   void take(const Record& record, const Arguments& arguments);
   /// Returns the text with the number that comes next; a new one follows.
   const std::string& take_text(Cursor& in);
+  /// Whether the block makes more of a few bytes than any of ours: it is damaged, and what was too much is left out.
+  [[nodiscard]] bool is_excessive() const { return excessive_; }
 
   /// All but the files.
   [[nodiscard]] const Facts& facts() const { return facts_; }
@@ -77,6 +79,8 @@ class FactReader {
     std::vector<FrameFact> frames;
     std::vector<std::string_view> stacks;
   };
+  /// Counts bytes that an event, or a whole block, makes us keep; false if they are too many.
+  bool spend(std::size_t& spent, std::size_t bytes);
   void take_memory(Cursor in, const Arguments& arguments);
   void take_file(Cursor in);
   void take_process(Cursor in);
@@ -88,6 +92,9 @@ class FactReader {
   std::vector<FileReference> files_;
   std::uint64_t address_ = 0;  ///< behind the last memory
   mutable Known known_;
+  std::size_t of_block_ = 0;  ///< bytes of what is known
+  std::size_t of_event_ = 0;  ///< bytes of its facts
+  bool excessive_ = false;
 };
 
 }  // namespace tracer::replay

@@ -150,7 +150,12 @@ Result<Head> decode_head(std::string_view block) {
   Head head;
   Cursor fields(block);
   bool has_version = false;
+  constexpr std::size_t most_fields = std::size_t{1} << 20U;  // execve takes fewer words
+  std::size_t count = 0;
   while (!fields.at_end()) {
+    if (++count > most_fields) {
+      return Error{0, "its head is damaged"};
+    }
     const std::uint64_t field = fields.number();
     Cursor value(fields.text());
     if (field == static_cast<std::uint64_t>(Field::version)) {

@@ -67,7 +67,9 @@ struct Counts {
   std::uint64_t lost = 0;
   nanoseconds first{};
   nanoseconds last{};
+  static constexpr std::size_t most_processes = std::size_t{1} << 20U;
   std::map<pid_t, std::string> processes;  ///< and their last command
+  bool more_processes = false;             ///< than are counted
 
   void add(const EventReader& reader) {
     const trace::Event& event = reader.event();
@@ -75,9 +77,16 @@ struct Counts {
     calls += std::holds_alternative<trace::SyscallEnter>(event.what) ? 1 : 0;
     functions += std::holds_alternative<trace::LibraryEnter>(event.what) ? 1 : 0;
     signals += std::holds_alternative<trace::SignalStop>(event.what) ? 1 : 0;
-    std::string& command = processes[event.tgid];
+    auto process = processes.find(event.tgid);
+    if (process == processes.end()) {
+      if (processes.size() == most_processes) {
+        more_processes = true;
+        return;
+      }
+      process = processes.try_emplace(event.tgid).first;
+    }
     if (reader.facts().command && event.tid == event.tgid) {
-      command = *reader.facts().command;
+      process->second = *reader.facts().command;
     }
   }
   void add(const Mark& mark) {
@@ -107,7 +116,7 @@ Counts count(TraceFile& file) {
 
 void add_processes(Report& report, const Counts& counts) {
   constexpr std::size_t most_shown = 20;
-  report.line("processes", std::to_string(counts.processes.size()));
+  report.line("processes", (counts.more_processes ? "more than " : "") + std::to_string(counts.processes.size()));
   std::size_t shown = 0;
   for (const auto& [pid, command] : counts.processes) {
     if (++shown > most_shown) {

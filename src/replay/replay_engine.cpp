@@ -99,7 +99,9 @@ bool ReplayEngine::is_chosen(const trace::Event& event) const {
 
 bool ReplayEngine::play_event(trace::EventHandler& handler, const Wants& wants) {
   trace::Event& event = reader_.event();
-  if (reader_.facts().command) {
+  // No system has more threads that live.
+  constexpr std::size_t most_commands = std::size_t{1} << 20U;
+  if (reader_.facts().command && (commands_.size() < most_commands || commands_.contains(event.tid))) {
     commands_[event.tid] = *reader_.facts().command;
   }
   trace::Verdict verdict = trace::Verdict::go_on;

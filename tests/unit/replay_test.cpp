@@ -212,6 +212,100 @@ TEST_CASE("Events can be had of a file without the facts behind them") {
   CHECK(whole.find("/dir") > size);
 }
 
+namespace {
+
+void add_record(std::string& block, replay::Tag tag, const std::string& payload) {
+  replay::Encoder out(block);
+  out.number(static_cast<std::uint64_t>(tag));
+  out.text(payload);
+}
+
+void add_exit(std::string& block, pid_t tid) {
+  std::string payload;
+  replay::Encoder out(payload);
+  out.number(0);
+  out.signed_number(tid);
+  for (int same = 0; same < 5; ++same) {  // group, ABI, two clocks, status
+    out.number(0);
+  }
+  add_record(block, replay::Tag::exited, payload);
+}
+
+std::string numbers(std::initializer_list<std::uint64_t> values, std::string_view text = {}) {
+  std::string payload;
+  replay::Encoder out(payload);
+  for (const std::uint64_t value : values) {
+    out.number(value);
+  }
+  if (!text.empty()) {
+    out.text(text);
+  }
+  return payload;
+}
+
+}  // namespace
+
+TEST_CASE("A text of a block that facts name by number is not copied without a limit") {
+  const std::string large(std::size_t{8} << 20U, 'x');
+  std::string block;
+  add_exit(block, 7);
+  SECTION("names") {
+    add_record(block, replay::Tag::name, numbers({0, 1, 0}, large));
+    for (std::uint64_t i = 0; i < 40; ++i) {
+      add_record(block, replay::Tag::name, numbers({0, i, 0}));
+    }
+  }
+  SECTION("frames") {
+    std::string frame = numbers({0}, "file");
+    replay::Encoder(frame).text(large);
+    replay::Encoder(frame).text("");
+    add_record(block, replay::Tag::frame, frame + std::string(5, '\0'));
+    add_record(block, replay::Tag::stack, numbers({0}, std::string(40, '\0')));
+  }
+  add_exit(block, 8);
+  replay::EventReader reader;
+  reader.begin(block, 0);
+  REQUIRE(reader.next() == replay::EventReader::Found::event);
+  std::size_t copied = 0;
+  for (const replay::NameFact& name : reader.facts().names) {
+    copied += name.name.size();
+  }
+  for (const replay::FrameFact& frame : reader.facts().frames) {
+    copied += frame.symbol.size();
+  }
+  CHECK(copied > 0);
+  CHECK(copied <= replay::most_block_size);
+  CHECK(reader.next() == replay::EventReader::Found::damage);
+}
+
+TEST_CASE("Commands of recordings are no longer than those of threads can be") {
+  std::string block;
+  add_exit(block, 7);
+  add_record(block, replay::Tag::command, std::string(1000, 'c'));
+  add_record(block, replay::Tag::process, numbers({14, 14, 0, 0}, std::string(1000, 'c')));
+  replay::EventReader reader;
+  reader.begin(block, 0);
+  REQUIRE(reader.next() == replay::EventReader::Found::event);
+  CHECK(reader.facts().command == std::string(64, 'c'));
+  REQUIRE(reader.facts().processes.size() == 1);
+  CHECK(reader.facts().processes[0].second.command == std::string(64, 'c'));
+}
+
+TEST_CASE("A block has no more events than one of its size can have") {
+  std::string block;
+  for (std::size_t i = 0; i <= replay::block_size; ++i) {
+    add_exit(block, static_cast<pid_t>(i + 1));
+  }
+  replay::EventReader reader;
+  reader.begin(block, 0);
+  std::size_t events = 0;
+  while (reader.next() == replay::EventReader::Found::event) {
+    ++events;
+  }
+  CHECK(events == replay::block_size);
+  CHECK(reader.next() == replay::EventReader::Found::damage);
+}
+
 TEST_CASE("A recording of one machine shows on another as it would there") {
   const spec::Tables tables = spec::builtin_tables();
   const MemoryFile arm;
