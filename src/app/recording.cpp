@@ -15,6 +15,8 @@
 #include "base/printable.h"
 #include "base/read_file.h"
 #include "cli/help.h"
+#include "decode/budget.h"
+#include "replay/mark.h"
 
 namespace tracer::app {
 namespace {
@@ -97,6 +99,9 @@ const spec::Call* PrototypesOfFiles::find(const trace::LibraryFunction& function
 bool asks_for_names(const cli::Options& options) {
   return !options.format.fd_details.empty() || !options.format.pid_details.empty() || !options.filters.paths.empty();
 }
+
+static_assert(decode::Budget::most_read(cli::most_recorded_text) + 2 * replay::block_size <= replay::most_block_size,
+              "a block holds what one call reads");
 
 std::uint32_t recorded_text(const cli::Options& options) {
   return std::max(options.format.string_limit, replay::default_string_limit);

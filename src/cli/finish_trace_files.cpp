@@ -97,6 +97,11 @@ Applied finish_trace_files(Options& options) {
       return Failure{fmt::format("{} needs --replay=FILE", option), true};
     }
   }
+  const bool records = !files.record.empty() || options.extras.view;
+  if (records && options.format.string_limit > most_recorded_text) {
+    return Failure{
+        fmt::format("a recording has no strings of more than {} bytes: give a smaller -s", most_recorded_text), true};
+  }
   if (!files.record.empty() && !options.extras.explain_trace.empty()) {
     return Failure{"--record and --explain=FILE cannot be given together: the run is recorded already", true};
   }

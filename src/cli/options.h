@@ -178,6 +178,9 @@ struct ReplayTime {
   bool since_epoch = false;  ///< false: since the start of the recording
 };
 
+/// The longest -s of a run that is recorded: all that one call reads has to fit a block.
+inline constexpr std::uint32_t most_recorded_text = 4U << 20;
+
 /// Trace files.
 struct TraceFiles {
   std::string record;  ///< --record: the file to write; `-` for standard output; empty: none

@@ -117,9 +117,18 @@ void BlockWriter::work() {
 void BlockWriter::do_job(const Job& job) {
   if (job.is_trigger) {
     target_->trigger();
-  } else {
-    target_->take(job.mark, packer_.pack(job.mark, job.block));
+    return;
   }
+  if (broken_) {
+    return;  // readers end where a block is missing
+  }
+  auto packed = packer_.pack(job.mark, job.block);
+  if (!packed) {
+    broken_ = true;
+    complain_("a block of the recording cannot be compressed; the rest is not recorded");
+    return;
+  }
+  target_->take(job.mark, std::move(*packed));
 }
 
 }  // namespace tracer::replay

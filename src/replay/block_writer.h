@@ -51,6 +51,7 @@ class BlockWriter {
   bool by_signal_;
   Complain complain_;
   Packer packer_;
+  bool broken_ = false;  ///< of the thread: a block is missing
 
   pthread_t thread_{};
   enum class State : std::uint8_t { not_started, running, failed };

@@ -43,12 +43,16 @@ std::size_t Packer::pack_into(std::span<char> into, std::string_view block, std:
   return ZSTD_compressStream2(zstd, &out, &in, ZSTD_e_end) == 0 ? out.pos : 0;
 }
 
-PackedBlock Packer::pack(Mark mark, std::string_view block) {
+std::optional<PackedBlock> Packer::pack(Mark mark, std::string_view block) {
   PackedBlock packed;
   packed.size = static_cast<std::uint32_t>(block.size());
   const std::size_t most = ZSTD_compressBound(block.size());
   packed.bytes.resize(mark_size + most + flushed);
-  packed.bytes.resize(mark_size + pack_into(std::span(packed.bytes).subspan(mark_size), block, mark.events_size));
+  const std::size_t size = pack_into(std::span(packed.bytes).subspan(mark_size), block, mark.events_size);
+  if (size == 0) {
+    return std::nullopt;
+  }
+  packed.bytes.resize(mark_size + size);
   mark.packed_size = static_cast<std::uint32_t>(packed.bytes.size() - mark_size);
   const auto bytes = encode(mark, std::string_view(packed.bytes).substr(mark_size));
   packed.bytes.replace(0, bytes.size(), bytes.data(), bytes.size());

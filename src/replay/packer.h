@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,8 +26,8 @@ class Packer {
   Packer& operator=(const Packer&) = delete;
   ~Packer();
 
-  /// `mark` lacks only its packed size and its checksum.
-  PackedBlock pack(Mark mark, std::string_view block);
+  /// `mark` lacks only its packed size and its checksum. Returns nothing if zstd fails: there is no memory.
+  std::optional<PackedBlock> pack(Mark mark, std::string_view block);
 
  private:
   /// Returns how long it is; 0: it failed.

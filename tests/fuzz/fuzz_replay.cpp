@@ -160,12 +160,12 @@ void round(const spec::Tables& tables, std::uint64_t seed) {
     change(head, random);
   }
   replay::Packer packer;
-  std::string file = packer.pack({}, head).bytes;
+  std::string file = packer.pack({}, head).value().bytes;
   mark.sequence = 1;
   if (below(random, 8) == 0) {
     mark.events_size = static_cast<std::uint32_t>(below(random, block.size() + 1));
   }
-  file += packer.pack(mark, block).bytes;
+  file += packer.pack(mark, block).value().bytes;
   if (below(random, 8) == 0) {
     change(file, random);
   }
