@@ -115,7 +115,8 @@ std::optional<std::uint64_t> seek_table_size(std::string_view footer) {
   if (checksums != 0 || take<std::uint32_t>(footer) != table_magic) {
     return std::nullopt;
   }
-  return frame_header + std::uint64_t{entries} * entry_size + seek_table_footer;
+  const std::uint64_t size = frame_header + std::uint64_t{entries} * entry_size + seek_table_footer;
+  return size > most_seek_table ? std::nullopt : std::optional(size);
 }
 
 std::vector<Frame> seek_table_entries(std::string_view table) {

@@ -58,7 +58,10 @@ void append(std::string& table, const Frame& frame);
 [[nodiscard]] std::string seek_table(std::string_view entries);
 /// The size of the end of a seek table, which says how long the table is.
 inline constexpr std::size_t seek_table_footer = 9;
-/// Returns the size of the whole table whose end these bytes are; nothing if they are not one.
+/// The largest table that is read, in bytes: that of four million blocks.
+inline constexpr std::size_t most_seek_table = std::size_t{64} << 20U;
+/// Returns the size of the whole table whose end these bytes are; nothing if they are not one, or
+/// if the table is too large to be read: the marks say the same.
 [[nodiscard]] std::optional<std::uint64_t> seek_table_size(std::string_view footer);
 /// Returns the entries of a whole table; empty if it is damaged.
 [[nodiscard]] std::vector<Frame> seek_table_entries(std::string_view table);

@@ -329,6 +329,14 @@ TEST_CASE("A reader refuses a later major version and passes over what it does n
   CHECK(refused.error().message == "it has version 3 of the format, and this program reads versions up to 2");
 }
 
+TEST_CASE("A seek table that claims more than can be is not read") {
+  const std::string honest = replay::seek_table(std::string(16, 'e'));
+  std::string footer = honest.substr(honest.size() - replay::seek_table_footer);
+  CHECK(replay::seek_table_size(footer) == honest.size());
+  footer.replace(0, 4, "\xff\xff\xff\xff");
+  CHECK_FALSE(replay::seek_table_size(footer));
+}
+
 TEST_CASE("Blocks of a file are found by its seek table, and without one by their marks") {
   const spec::Tables tables = spec::builtin_tables();
   const MemoryFile file;
