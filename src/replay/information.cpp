@@ -7,6 +7,7 @@
 #include <map>
 #include <variant>
 
+#include "base/printable.h"
 #include "replay/event_reader.h"
 
 namespace tracer::replay {
@@ -29,22 +30,16 @@ std::string seconds_of(nanoseconds duration) {
   return fmt::format("{:.3f} s", std::chrono::duration<double>(duration).count());
 }
 
-/// A word of a command line, as a shell would need it.
-std::string quoted(const std::string& word) {
+/// A word of a command line, as a shell would need it. A recording is not to change the terminal.
+std::string quoted(std::string_view bytes) {
+  const std::string word = printable(bytes);
   constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
   if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) {
     return word;
   }
   std::string text = "'";
   for (const char c : word) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\'') {
-      text += "'\\''";
-    } else if (byte < 0x20 || byte == 0x7f) {
-      text += fmt::format("\\x{:02x}", byte);  // a recording is not to change the terminal
-    } else {
-      text += c;
-    }
+    text += c == '\'' ? std::string("'\\''") : std::string(1, c);
   }
   return text + '\'';
 }

@@ -45,7 +45,7 @@ class Place:
         self.arguments = arguments
 
     def run(self, *words, **more):
-        return subprocess.run([self.tracer, *map(str, words)], cwd=self.path, capture_output=True, timeout=120,
+        return subprocess.run([self.tracer, *(word if isinstance(word, bytes) else str(word) for word in words)], cwd=self.path, capture_output=True, timeout=120,
                               env={**os.environ, 'LC_ALL': 'C', 'TZ': 'UTC'}, **more)
 
     def text(self, *words):
@@ -150,6 +150,15 @@ def information_says_what_is_in_it(place):
                     r'^lost +0$', r'^processes +1$', r'^ +\d+ sh$'):
         expect(re.search(pattern, text, re.MULTILINE), f'{pattern} is not in {text}')
     expect('missing' not in text, text)
+
+
+@test
+def information_does_not_drive_the_terminal(place):
+    """Whatever stands in the command line: control characters, marks of direction, bytes that are no UTF-8."""
+    place.record('sh', '-c', ':', b'\x1b[31m', b'\xc2\x9b31m', b'\xe2\x80\xae', b'\xff', 'é')
+    done = place.run('--replay=run.trace', '--info')
+    shown = r"'\033[31m' '\302\23331m' '\342\200\256' '\377' 'é'"
+    expect(shown.encode() in done.stdout, done.stdout)
 
 
 @test
