@@ -34,9 +34,12 @@ static __always_inline void copy_siginfo(void* into, int signal, const void* inf
 
 static __always_inline void report_signal(__u8 kind, int signal, const void* info, long value, struct task_struct* task,
                                           bool crashes) {
-  const struct thread_state* state = state_of(task);
+  struct thread_state* state = state_of(task);
   if (!state || state->phase == phase_launching) {
     return;
+  }
+  if (state->tid == 0) { /* of a scope, and no call of the thread has been reported */
+    name_thread(task, state);
   }
   struct named_signal_record* named = bpf_ringbuf_reserve(&records, sizeof *named, 0);
   if (!named) {
