@@ -73,18 +73,6 @@ proc::MappedRange range_of(const captured_mapping& mapping) {
   return range;
 }
 
-void append_chunk(std::vector<std::byte>& chunks, std::uint64_t address, std::span<const std::uint8_t> bytes) {
-  trace_chunk chunk{};
-  chunk.address = address;
-  chunk.size = static_cast<std::uint32_t>(bytes.size());
-  chunk.kind = chunk_memory;
-  const auto front = std::as_bytes(std::span(&chunk, 1));
-  const auto rest = std::as_bytes(bytes);
-  chunks.insert(chunks.end(), front.begin(), front.end());
-  chunks.insert(chunks.end(), rest.begin(), rest.end());
-  chunks.resize((chunks.size() + 7) / 8 * 8);
-}
-
 }  // namespace
 
 trace::TaskState state_of(std::span<const std::byte> chunks, std::uint64_t first_argument) {
@@ -132,9 +120,10 @@ CapturedCrash crash_of(std::span<const std::byte> record) {
             [](const proc::MappedRange& a, const proc::MappedRange& b) { return a.start < b.start; });
   crash.state.stack_pointer = front.stack_pointer;
   crash.instruction_pointer = front.instruction_pointer;
-  append_chunk(crash.memory, registers_address, front.registers);
-  append_chunk(crash.memory, front.stack_pointer,
-               std::span(front.stack).first(std::min<std::size_t>(front.stack_size, crash_stack_size)));
+  const auto stack = std::span(front.stack).first(std::min<std::size_t>(front.stack_size, crash_stack_size));
+  capture::append_chunk<trace_chunk>(crash.memory, chunk_memory, registers_address,
+                                     std::as_bytes(std::span(front.registers)));
+  capture::append_chunk<trace_chunk>(crash.memory, chunk_memory, front.stack_pointer, std::as_bytes(stack));
   return crash;
 }
 

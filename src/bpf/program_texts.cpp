@@ -48,14 +48,6 @@ std::vector<std::uint64_t> pointers_at(const trace::Memory& memory, std::uint64_
   return {};
 }
 
-void add_chunk(std::vector<std::byte>& chunks, std::uint64_t address, Bytes bytes) {
-  const trace_chunk chunk{address, static_cast<std::uint32_t>(bytes.size()), chunk_memory};
-  const auto front = std::as_bytes(std::span(&chunk, 1));
-  chunks.insert(chunks.end(), front.begin(), front.end());
-  chunks.insert(chunks.end(), bytes.begin(), bytes.end());
-  chunks.resize((chunks.size() + 7) / 8 * 8);
-}
-
 /// Of a call by a descriptor, the kernel makes another path.
 bool is_made_up(Bytes path) {
   constexpr std::string_view made_up = "/dev/fd/";
@@ -75,9 +67,12 @@ std::vector<std::byte> texts_of_program(Bytes entry, Bytes exec) {
   const std::size_t path = arch::is_execveat(abi, front.head.number) ? 1 : 0;
 
   std::vector<std::byte> chunks;
+  const auto add = [&chunks](std::uint64_t address, Bytes bytes) {
+    capture::append_chunk<trace_chunk>(chunks, chunk_memory, address, bytes);
+  };
   const auto take = [&](const trace_chunk& chunk, Bytes bytes) {
     if (chunk.kind == chunk_program && !is_made_up(bytes)) {
-      add_chunk(chunks, args[path], bytes);
+      add(args[path], bytes);
     } else if (chunk.kind == chunk_arguments) {
       const bool of_interpreter = chunk.address != 0;
       const std::vector<Bytes> texts = texts_in(bytes);
@@ -87,7 +82,7 @@ std::vector<std::byte> texts_of_program(Bytes entry, Bytes exec) {
       }
       // An interpreter's own arguments and the path stand for the first one.
       for (std::size_t i = of_interpreter ? 1 : 0; i < pointers.size(); ++i) {
-        add_chunk(chunks, pointers[i], texts[texts.size() - pointers.size() + i]);
+        add(pointers[i], texts[texts.size() - pointers.size() + i]);
       }
     }
   };

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "base/remote_addr.h"
 
@@ -24,6 +25,20 @@ void for_each_chunk(std::span<const std::byte> area, const Look& look) {
     look(chunk, area.first(size));
     area = area.subspan(std::min<std::size_t>((size + 7) / 8 * 8, area.size()));
   }
+}
+
+/// Appends a chunk.
+template <typename Chunk>
+void append_chunk(std::vector<std::byte>& area, std::uint32_t kind, std::uint64_t address,
+                  std::span<const std::byte> bytes) {
+  Chunk chunk{};
+  chunk.address = address;
+  chunk.size = static_cast<std::uint32_t>(bytes.size());
+  chunk.kind = kind;
+  const auto front = std::as_bytes(std::span(&chunk, 1));
+  area.insert(area.end(), front.begin(), front.end());
+  area.insert(area.end(), bytes.begin(), bytes.end());
+  area.resize((area.size() + 7) / 8 * 8);
 }
 
 /// The front of a chunk's bytes as what its kind says it is; zeros where they are fewer.
