@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <utility>
 
 #include "arch/syscall_abi.h"
@@ -25,6 +26,17 @@ std::int32_t sender_of(std::span<const std::byte> siginfo) {
 
 bool is_failure(std::int64_t result) {
   return result < 0 && result >= -largest_errno;
+}
+
+/// Forgets those of a process that has no thread any more: what it blocked is delivered to nobody.
+template <typename Signals>
+void forget_signals(Signals& signals, pid_t process, const std::map<pid_t, pid_t>& processes) {
+  const auto first = signals.lower_bound({process, 0});
+  const auto end = signals.lower_bound({process + 1, 0});
+  const auto is_thread = [process](const auto& thread) { return thread.second == process; };
+  if (first != end && std::none_of(processes.begin(), processes.end(), is_thread)) {
+    signals.erase(first, end);
+  }
 }
 
 }  // namespace
@@ -169,6 +181,7 @@ void TracingEngine::on_thread_exit(trace::Event& event, std::int64_t status) {
   forget(event.tid);
   commands_.erase(event.tid);
   tracees_.erase(event.tid);
+  forget_signals(on_their_way_, event.tgid, tracees_);
   event.what = trace::Exited{static_cast<int>(status)};
   hand_out(event, nothing_);
 }
