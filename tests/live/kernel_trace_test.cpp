@@ -106,6 +106,16 @@ TEST_CASE("every line about the processes of a scope says whose it is") {
   }
 }
 
+TEST_CASE("a signal names its process before the first call that is shown") {
+  skip_without_bpf();
+  const Folder folder;
+  const std::string named = folder.file("so-signalled");
+  const std::string out = folder.file("out");
+  const std::string killed = "\"cp /bin/sh " + named + "; " + named + " -c 'kill -TERM \\$\\$'; :\"";
+  CHECK(run("$T --comm=so-signalled -e trace=chdir -o " + out + " sh -c " + killed + " 2>/dev/null").status == 0);
+  CHECK(run("grep -cE '^[1-9][0-9]* +--- SIGTERM' " + out).has("1"));
+}
+
 TEST_CASE("a folded stack begins with the name of its program, also of one that has ended when it is added up") {
   skip_without_bpf();
   const Ran ran = run("exec $T --engine=bpf --format=folded -o /dev/stdout -e trace=write /bin/echo hi");
