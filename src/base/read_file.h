@@ -11,6 +11,9 @@ inline namespace base {
 /// O_NONBLOCK and O_NOCTTY, so that a FIFO does not block and a terminal does not become the controlling one.
 [[nodiscard]] std::string read_file(const std::string& path, std::size_t max_size = std::size_t{1} << 20);
 
+/// The same for an open file, from where it is read next.
+[[nodiscard]] std::string read_descriptor(int file, std::size_t max_size = std::size_t{1} << 20);
+
 /// Returns the target of a symbolic link, cut after PATH_MAX bytes; empty if readlink(2) fails.
 [[nodiscard]] std::string read_link(const std::string& path);
 

@@ -1,7 +1,5 @@
 #include "explain/configuration_text.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -89,10 +87,11 @@ std::string without_secrets(const std::string& line) {
 
 ConfigurationText::ConfigurationText(const Prober& prober, const std::string& path) {
   const Walk walk = prober.walk(path);
-  if (!walk.exists() || !S_ISREG(walk.info().st_mode) || walk.info().st_size > off_t{max_size}) {
+  const proc::TraceeFile file = prober.open_readable(walk);
+  if (!file.descriptor.valid() || file.status.st_size > off_t{max_size}) {
     return;
   }
-  const std::string text = read_file(prober.tracer_path(walk.real), max_size);
+  const std::string text = read_descriptor(file.descriptor.get(), max_size);
   if (text.find('\0') != std::string::npos) {
     return;
   }

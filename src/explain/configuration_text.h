@@ -19,7 +19,7 @@ bool is_source_name(const std::string& path);
 /// Returns `line` with what follows a name such as `password` or `api_key` replaced by asterisks.
 std::string without_secrets(const std::string& line);
 
-/// The lines of a regular file of at most 1 MiB; none of another file.
+/// The lines of a regular file of at most 1 MiB that the process may read; none of another file.
 class ConfigurationText {
  public:
   /// `path`: as the process sees it.

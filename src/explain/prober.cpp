@@ -198,7 +198,6 @@ bool Prober::is_in_other_user_namespace() const {
 }
 
 bool Prober::may(const FileInfo& info, Access access) const {
-  const auto bit = static_cast<mode_t>(access);
   if (!snapshot()) {
     return true;
   }
@@ -209,11 +208,40 @@ bool Prober::may(const FileInfo& info, Access access) const {
   if (has_capability(CAP_DAC_READ_SEARCH) && (access == Access::read || (directory && access == Access::execute))) {
     return true;
   }
+  return has_right(info, access);
+}
+
+/// True if the process has the access without a capability.
+bool Prober::has_right(const FileInfo& info, Access access) const {
+  const auto bit = static_cast<mode_t>(access);
   if (snapshot()->id("Uid", filesystem_id).value_or(0) == info.st_uid) {
     return (info.st_mode >> 6 & bit) != 0;
   }
   return info.access_list.empty() ? (info.st_mode >> (is_member(info.st_gid) ? 3 : 0) & bit) != 0
                                   : listed_access(info, bit);
+}
+
+proc::TraceeFile Prober::open_readable(const Walk& walk) const {
+  const bool is_known = snapshot() && snapshot()->id("Uid", filesystem_id) && snapshot()->id("Gid", filesystem_id);
+  const std::string own = read_link("/proc/self/ns/user");
+  const bool has_capabilities = is_known && !own.empty() && snapshot()->user_namespace == own;
+  const auto allows = [&](const FileInfo& info, Access access) {
+    return has_capabilities ? may(info, access)
+           : is_known       ? has_right(info, access)
+                            : (info.st_mode & static_cast<mode_t>(access)) != 0;
+  };
+  if (!walk.exists() || !S_ISREG(walk.info().st_mode) || !allows(walk.info(), Access::read) ||
+      std::any_of(walk.components.begin(), walk.components.end(), [&](const Component& one) {
+        return S_ISDIR(one.info.st_mode) && !allows(one.info, Access::execute);
+      })) {
+    return {};
+  }
+  // Whoever made the file may have put a link in its place.
+  proc::TraceeFile file =
+      proc::open_without_links(process_.root != nullptr ? process_.root->directory.get() : -1, walk.real);
+  const bool is_same =
+      file.descriptor.valid() && file.status.st_dev == walk.info().st_dev && file.status.st_ino == walk.info().st_ino;
+  return is_same ? std::move(file) : proc::TraceeFile{};
 }
 
 bool Prober::is_member(std::uint64_t wanted) const {

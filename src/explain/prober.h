@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "explain/story.h"
+#include "proc/tracee_file.h"
 
 namespace tracer::explain {
 
@@ -55,6 +56,9 @@ class Prober {
   /// True if the process has the access, by mode bits, access control list, owner, groups and capabilities in
   /// snapshot().
   [[nodiscard]] bool may(const FileInfo& info, Access access) const;
+  /// Opens the file that `walk` has led to, if that is still the same and what is in it is no secret to the process:
+  /// its owner, groups and capabilities let it read the file, or, where nobody knows them, everybody may.
+  [[nodiscard]] proc::TraceeFile open_readable(const Walk& walk) const;
   /// True if the process is in another user namespace than the tracer: its capabilities reach no further.
   [[nodiscard]] bool is_in_other_user_namespace() const;
   [[nodiscard]] bool has_capability(unsigned number) const;
@@ -84,6 +88,7 @@ class Prober {
 
  private:
   [[nodiscard]] bool is_member(std::uint64_t group) const;
+  [[nodiscard]] bool has_right(const FileInfo& info, Access access) const;
   [[nodiscard]] bool listed_access(const FileInfo& info, mode_t bit) const;
   [[nodiscard]] bool knows_root() const { return process_.root == nullptr || process_.root->known; }
 

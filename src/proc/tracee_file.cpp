@@ -22,6 +22,13 @@ TraceeFile open_place(const UniqueFd& place) {
   return file;
 }
 
+TraceeFile open_below(int directory, const std::string& path, std::uint64_t links) {
+  open_how how{};
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_IN_ROOT | links;
+  return open_place(UniqueFd(static_cast<int>(::syscall(SYS_openat2, directory, path.c_str(), &how, sizeof how))));
+}
+
 }  // namespace
 
 Root Root::of(pid_t tid) {
@@ -33,15 +40,16 @@ Root Root::own() {
 }
 
 TraceeFile Root::open(const std::string& path) const {
-  open_how how{};
-  how.flags = O_PATH | O_CLOEXEC;
-  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
-  return open_place(
-      UniqueFd(static_cast<int>(::syscall(SYS_openat2, directory_.get(), path.c_str(), &how, sizeof how))));
+  return open_below(directory_.get(), path, RESOLVE_NO_MAGICLINKS);
 }
 
 TraceeFile open_in_tracee(pid_t tid, const std::string& path) {
   return Root::of(tid).open(path);
+}
+
+TraceeFile open_without_links(int root, const std::string& path) {
+  const UniqueFd own(root < 0 ? ::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1);
+  return open_below(root < 0 ? own.get() : root, path, RESOLVE_NO_SYMLINKS);
 }
 
 TraceeFile open_regular(const std::string& path) {

@@ -41,6 +41,10 @@ TraceeFile open_in_tracee(pid_t tid, const std::string& path);
 /// descriptor is invalid if none of them has this inode number.
 TraceeFile open_mapped(pid_t tid, const std::string& range, const std::string& path, ino_t inode);
 
+/// Opens `path`, which is absolute and without symbolic links, below the directory `root`; below the tracer's own root
+/// if that is negative. A path that has a link by now is not opened.
+TraceeFile open_without_links(int root, const std::string& path);
+
 /// Opens a regular file in the tracer's own root, or one that a link in /proc leads to.
 TraceeFile open_regular(const std::string& path);
 

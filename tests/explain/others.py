@@ -1,9 +1,11 @@
 #!/usr/bin/python3
 """Programs that start well, chains of programs, and what else --explain promises."""
 
+import functools
 import glob
 import json
 import os
+import pathlib
 import shutil
 import socket
 import subprocess
@@ -437,6 +439,42 @@ def secrets_stay_secret(place):
                               options=['-E', 'TOKEN=the-token'], )
     text = json.dumps(answer)
     assert 'the-password' not in text and 'the-token' not in text, text
+
+
+# Complains of a line of a file that it has read, and puts a link to another one in its place.
+SWAPPER = 'read x <app.conf; ln -sf {} app.conf; echo "app.conf: line 2: syntax error" >&2; exit 3'
+
+
+@test
+def secrets_of_others_behind_a_link(place):
+    """The tracer may read the file, the program may not: no line of it shows up."""
+    if os.geteuid() != 0:
+        raise Skipped('needs root, to run the program as another user')
+    secret = place.file('shadow', 'first\nline of root\n', mode=0o600)
+    place.folder.chmod(0o777)
+    place.file('app.conf', 'first\nwrong line\n')
+    answer, _ = place.explain('sh', '-c', SWAPPER.format(secret), options=['-f', '-u', 'nobody', '-E', 'PATH=/usr/bin:/bin'])
+    assert 'line of root' not in json.dumps(answer), answer
+    pathlib.Path(secret).chmod(0o644)
+    (place.folder / 'app.conf').unlink()
+    place.file('app.conf', 'first\nwrong line\n')
+    answer, _ = place.explain('sh', '-c', SWAPPER.format(secret), options=['-f', '-u', 'nobody', '-E', 'PATH=/usr/bin:/bin'])
+    assert 'line of root' in json.dumps(answer), answer
+
+
+@test_without_engine
+def secrets_that_a_record_names(place):
+    """Nobody knows who wrote a record: it opens no file that others may not read."""
+    place.file('app.conf', 'first\nwrong line\n')
+    record = functools.partial(explain_record, place, 'sh', '-c',
+                               f'read x <{place.folder}/app.conf; echo "app.conf: line 2: syntax error" >&2; exit 3')
+    known = record()
+    assert 'wrong line' in json.dumps(known), known
+    (place.folder / 'app.conf').chmod(0o600)
+    assert 'wrong line' not in json.dumps(record())
+    (place.folder / 'app.conf').chmod(0o644)
+    place.folder.chmod(0o700)
+    assert 'wrong line' not in json.dumps(record())
 
 
 @test
