@@ -11,6 +11,7 @@
 #include "explain/benign.h"
 #include "explain/owners.h"
 #include "explain/ranking.h"
+#include "explain/shell_word.h"
 #include "explain/socket_address.h"
 #include "explain/text_search.h"
 #include "proc/proc_text.h"
@@ -62,8 +63,8 @@ std::string frozen(const std::vector<ThreadWait>& waits) {
       const bool is_frozen = !group.empty() && (contains(read_file(place + "/cgroup.events", 4096), "frozen 1") ||
                                                 contains(read_file(place + "/freezer.state", 64), "FROZEN"));
       if (is_frozen) {
-        return "its control group " + printable(group) + " is frozen: echo 0 > " + printable(place) +
-               "/cgroup.freeze thaws it";
+        return "its control group " + printable(group) + " is frozen: echo 0 > " +
+               shell_word(printable(place + "/cgroup.freeze")) + " thaws it";
       }
     }
   }

@@ -6,6 +6,7 @@ import glob
 import json
 import os
 import pathlib
+import re
 import shutil
 import socket
 import subprocess
@@ -475,6 +476,45 @@ def secrets_that_a_record_names(place):
     (place.folder / 'app.conf').chmod(0o644)
     place.folder.chmod(0o700)
     assert 'wrong line' not in json.dumps(record())
+
+
+HOSTILE = 'x;$(y)'
+
+
+def says(message):
+    return ['sh', '-c', 'printf "%s\\n" "$1" >&2; exit 1', 'sh', message]
+
+
+@test_without_engine
+def names_in_commands_are_one_word(place):
+    """A command of the report may be pasted into a shell, whatever the names of the tracee are."""
+    home = place.folder / 'tmp'  # below /tmp, whose rights nobody calls the system's
+    place.file(f'{HOSTILE}/{HOSTILE}.example')
+    place.file(f'{HOSTILE}/{HOSTILE}.so')
+    closed, shut = place.file('closed' + HOSTILE, mode=0o600), place.file('shut' + HOSTILE, mode=0o601)
+    folder = place.folder / HOSTILE
+    cases = [
+        ('cp ', [place.fail, 'open', f'{folder}/{HOSTILE}'], {}),
+        ('make ', [place.fail, 'open', f'{folder}/other;$(z)'], {}),
+        ('mkdir -p ', [place.fail, 'open', f'{home}/{HOSTILE}/file'], {}),
+        ('chmod 0600 ', says(f'Permissions 0644 for "{closed}" are too open.'), {}),
+        ('apt-file search ', says(f'p: error while loading shared libraries: no{HOSTILE}.so: cannot open shared object file: '
+                                  'No such file or directory'), {}),
+        ('LD_LIBRARY_PATH=', says(f'p: error while loading shared libraries: {HOSTILE}.so: cannot open shared object file: '
+                                  'No such file or directory'), {'cwd': folder}),
+        ('apt-file search ', says(f'/usr/bin/ld: cannot find -l{HOSTILE}: No such file or directory'), {}),
+        ('safe.directory ', says(f"fatal: detected dubious ownership in repository at '{folder}'"), {}),
+    ]
+    if os.geteuid() == 0:
+        as_nobody = {'options': ['-u', 'nobody']}
+        cases += [('setfacl ', [place.fail, 'open', closed], as_nobody), ('chmod o+r ', [place.fail, 'open', shut], as_nobody)]
+    for command, words, more in cases:
+        answer, _ = place.explain(*words, **more)
+        remedies = [one['remedy'] for one in answer['answers'] if command in one['remedy']]
+        assert remedies, f'no {command!r} in {answer}'
+        for remedy in remedies:
+            bare = re.sub("'[^']*'", '', remedy)
+            assert '$(' not in bare and ';' not in bare.replace('; or, if', ''), f'unquoted: {remedy}'
 
 
 @test

@@ -46,7 +46,8 @@ std::optional<Finding> bad_link(const Case& facts) {
   Finding finding;
   finding.cause = walk.dangling + " is a link to what does not exist: " + walk.stopped;
   finding.looked_at.push_back(facts.prober.describe_path(walk));
-  finding.remedy = "make " + walk.stopped + ", or set the link right: ln -sfn TARGET " + shell_word(walk.dangling);
+  finding.remedy =
+      "make " + shell_word(walk.stopped) + ", or set the link right: ln -sfn TARGET " + shell_word(walk.dangling);
   finding.weight = 5;
   return finding;
 }
@@ -79,7 +80,7 @@ std::optional<Finding> directory_as_file(const Case& facts) {
   Finding finding;
   finding.cause = facts.path() + " is a directory where a file was expected";
   finding.looked_at.push_back(facts.prober.describe_path(facts.prober.walk(facts.path())));
-  finding.remedy = "name a file, or remove the directory " + facts.path();
+  finding.remedy = "name a file, or remove the directory " + shell_word(facts.path());
   return finding;
 }
 
@@ -244,15 +245,15 @@ std::optional<Finding> missing_file(const Case& facts) {
           : facts.prober.similar(directory_of(walk.stopped), base_name(walk.stopped));
   if (!similar.empty()) {
     finding.looked_at.push_back(directory_of(walk.stopped) + " holds " + printable(join(similar, ", ")));
-    const std::string there = directory_of(walk.stopped) + '/' + printable(similar.front());
+    const std::string there = shell_word(printable(directory_of(walk.stopped) + '/' + similar.front()));
     const bool sample = similar.front().size() > base_name(walk.stopped).size() &&
                         similar.front().compare(0, base_name(walk.stopped).size(), base_name(walk.stopped)) == 0;
-    finding.remedy = sample && !directory_missing ? "cp " + there + ' ' + walk.stopped
+    finding.remedy = sample && !directory_missing ? "cp " + there + ' ' + shell_word(walk.stopped)
                      : directory_missing ? "mkdir -p " + shell_word(walk.stopped) + ", or is " + there + " meant?"
-                                         : "make " + facts.path() + ", or is " + there + " meant?";
+                                         : "make " + shell_word(facts.path()) + ", or is " + there + " meant?";
   } else {
     finding.remedy = directory_missing ? "mkdir -p " + shell_word(directory_of(facts.path()))
-                                       : "make " + facts.path() + ", or give the program its path";
+                                       : "make " + shell_word(facts.path()) + ", or give the program its path";
     finding.remedy += directory_missing && source.name.empty() ? ", or correct the path" : "";
   }
   name_source(finding, source);
@@ -272,10 +273,10 @@ std::string permission_remedy(const Case& facts, const struct stat& info, const 
   }
   if (user && *user != info.st_uid && ((info.st_mode & others) == 0 || right == 'w')) {
     return "run it as " + owner + ", or let that user in: setfacl -m u:" + user_name(static_cast<unsigned>(*user)) +
-           ':' + right + ' ' + path;
+           ':' + right + ' ' + shell_word(printable(path));
   }
-  return "chmod " + std::string(user && *user == info.st_uid ? "u" : "o") + '+' + right + ' ' + path +
-         ", or chown it, or run as " + owner;
+  return "chmod " + std::string(user && *user == info.st_uid ? "u" : "o") + '+' + right + ' ' +
+         shell_word(printable(path)) + ", or chown it, or run as " + owner;
 }
 
 std::optional<Finding> file_permission(const Case& facts) {
@@ -302,7 +303,8 @@ std::optional<Finding> file_permission(const Case& facts) {
     if (directory.exists() && !facts.prober.may(directory.info(), Access::write)) {
       finding.cause = facts.prober.user() + " may not write to the directory " + directory.real + " (" +
                       Prober::describe(directory.info()) + "), to make or change " + base_name(facts.path());
-      finding.remedy = "chown or chmod " + directory.real + ", or run as " + user_name(directory.info().st_uid);
+      finding.remedy = "chown or chmod " + shell_word(printable(directory.real)) + ", or run as " +
+                       user_name(directory.info().st_uid);
       return finding;
     }
   }
@@ -374,8 +376,8 @@ std::optional<Finding> disk_full(const Case& facts) {
         "afterwards {} of {} and {} of {} inodes were free", format_bytes(std::uint64_t{room.f_bavail} * room.f_frsize),
         format_bytes(std::uint64_t{room.f_blocks} * room.f_frsize), room.f_favail, room.f_files));
   }
-  finding.remedy =
-      "make room (du -xh " + (mount.point.empty() ? place : mount.point) + " | sort -h), or write elsewhere";
+  finding.remedy = "make room (du -xh " + shell_word(printable(mount.point.empty() ? place : mount.point)) +
+                   " | sort -h), or write elsewhere";
   return finding;
 }
 
@@ -430,8 +432,8 @@ std::optional<Finding> repository_of_another_user(const Case& facts) {
   finding.cause = "the repository " + path + " belongs to " +
                   (walk.exists() ? user_name(walk.info().st_uid) : std::string("another user")) + ", and git runs as " +
                   facts.prober.user();
-  finding.remedy =
-      "run git as its owner; or, if you trust what is in it: git config --global --add safe.directory " + path;
+  finding.remedy = "run git as its owner; or, if you trust what is in it: git config --global --add safe.directory " +
+                   shell_word(printable(path));
   return finding;
 }
 

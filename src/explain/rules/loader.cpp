@@ -203,12 +203,12 @@ std::optional<Finding> missing_library(const Case& facts) {
   }
   if (elsewhere.empty()) {
     finding.looked_at.emplace_back("it is nowhere in the usual places");
-    finding.remedy = "install the package that holds it (Debian: apt-file search " + library + ")";
+    finding.remedy = "install the package that holds it (Debian: apt-file search " + shell_word(library) + ")";
   } else {
     finding.looked_at.push_back("there is " + join(elsewhere, ", "));
-    const std::string directory = directory_of(elsewhere.front());
-    finding.remedy = "LD_LIBRARY_PATH=" + directory + " " + base_name(program) + " …, or add " + directory +
-                     " to /etc/ld.so.conf.d and run ldconfig";
+    const std::string directory = shell_word(printable(directory_of(elsewhere.front())));
+    finding.remedy = "LD_LIBRARY_PATH=" + directory + " " + shell_word(printable(base_name(program))) + " …, or add " +
+                     directory + " to /etc/ld.so.conf.d and run ldconfig";
   }
   return finding;
 }
@@ -328,8 +328,8 @@ std::optional<Finding> library_to_link(const Case& facts) {
   }
   Finding finding;
   finding.cause = "the linker finds no library " + name + ": neither lib" + name + ".so nor lib" + name + ".a";
-  finding.remedy = "install what programs are built with (Debian: apt-file search lib" + name +
-                   ".so), or name its directory: -L DIRECTORY";
+  finding.remedy = "install what programs are built with (Debian: apt-file search " + shell_word("lib" + name + ".so") +
+                   "), or name its directory: -L DIRECTORY";
   return finding;
 }
 

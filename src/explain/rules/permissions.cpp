@@ -10,6 +10,7 @@
 #include "base/directory.h"
 #include "base/read_file.h"
 #include "explain/rules/rules.h"
+#include "explain/shell_word.h"
 
 namespace tracer::explain::rules {
 
@@ -258,8 +259,8 @@ std::optional<Finding> too_open(const Case& facts) {
   finding.cause = "it refuses " + printable(path) + " as others may use it or it is not its own (" +
                   Prober::describe(walk.info()) + ")";
   finding.looked_at.push_back(facts.prober.describe_path(walk));
-  finding.remedy =
-      (is_directory ? "chmod 0700 " : "chmod 0600 ") + printable(path) + ", owned by the user that it runs as";
+  finding.remedy = (is_directory ? "chmod 0700 " : "chmod 0600 ") + shell_word(printable(path)) +
+                   ", owned by the user that it runs as";
   return finding;
 }
 

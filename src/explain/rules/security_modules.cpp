@@ -12,6 +12,7 @@
 #include "base/directory.h"
 #include "base/read_file.h"
 #include "explain/rules/rules.h"
+#include "explain/shell_word.h"
 
 namespace tracer::explain::rules {
 
@@ -80,7 +81,7 @@ Module module_of(const Case& facts, const std::string& label, const std::string&
     const std::string profile =
         is_apparmor_label ? label.substr(0, label.find(" (")) : word_after(denial, "profile=\"", "\"");
     return {"the AppArmor profile " + printable(profile),
-            "allow it in the profile (aa-logprof, /etc/apparmor.d), or aa-complain " + printable(profile)};
+            "allow it in the profile (aa-logprof, /etc/apparmor.d), or aa-complain " + shell_word(printable(profile))};
   }
   if (denial.find("avc:") != std::string::npos || std::count(label.begin(), label.end(), ':') >= 3) {
     return {"SELinux, which confines it as " + printable(label),
