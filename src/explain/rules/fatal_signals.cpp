@@ -205,7 +205,7 @@ std::string extension_of(const std::vector<unsigned char>& code) {
   if (code[0] == 0xc4 || code[0] == 0xc5) {
     return (code[0] == 0xc4 && (code[2] & 4) != 0) || (code[1] & 4) != 0 ? "AVX or AVX2 (256 bits)" : "AVX";
   }
-  if (code[at] == 0x0f && (code[at + 1] == 0x38 || code[at + 1] == 0x3a)) {
+  if (code[at] == 0x0f && at + 1 < code.size() && (code[at + 1] == 0x38 || code[at + 1] == 0x3a)) {
     return "SSSE3, SSE4 or AES";
   }
   return {};
