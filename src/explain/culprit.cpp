@@ -39,7 +39,15 @@ class Family {
     auto entry = story.processes().rbegin();
     while (entry != story.processes().rend()) {
       const Step* last = last_words(entry->second);
-      children_of(entry->second, [&](const Process& child) { last = later(last, last_words_in(child)); });
+      bool wrote = std::any_of(entry->second.steps.begin(), entry->second.steps.end(),
+                               [](const Step& step) { return step.kind == Step::Kind::message; });
+      children_of(entry->second, [&](const Process& child) {
+        last = later(last, last_words_in(child));
+        wrote = wrote || wrote_messages(child);
+      });
+      if (wrote) {
+        writers_.insert(entry->first);
+      }
       if (last != nullptr) {
         last_words_.emplace(entry->first, last);
       }
@@ -60,6 +68,9 @@ class Family {
     return found == last_words_.end() ? nullptr : found->second;
   }
 
+  /// True if `process` or one that descends from it wrote to standard error, seen by the user or not.
+  [[nodiscard]] bool wrote_messages(const Process& process) const { return writers_.count(process.pid) != 0; }
+
  private:
   static const Step* later(const Step* one, const Step* other) {
     return one == nullptr || (other != nullptr && one->order < other->order) ? other : one;
@@ -67,25 +78,25 @@ class Family {
 
   std::multimap<pid_t, const Process*> children_;
   std::map<pid_t, const Step*> last_words_;
+  std::set<pid_t> writers_;
 };
-
-/// True if `process` or one that descends from it wrote to standard error, seen by the user or not.
-bool wrote_messages(const Family& family, const Process& process) {
-  bool wrote = std::any_of(process.steps.begin(), process.steps.end(),
-                           [](const Step& step) { return step.kind == Step::Kind::message; });
-  family.children_of(process, [&](const Process& child) { wrote = wrote || wrote_messages(family, child); });
-  return wrote;
-}
 
 /// True if `process` repeats the last line that `child`, or one that descends from it, wrote where the user does not
 /// see it.
 bool is_relayed(const Family& family, const Process& child, const Process& process) {
   constexpr std::size_t least_words = 8;
-  const std::string line = last_line(child.messages());
-  bool relayed =
-      line.size() >= least_words && (contains(process.messages(), line) || contains(process.complaints(), line));
-  family.children_of(child, [&](const Process& other) { relayed = relayed || is_relayed(family, other, process); });
-  return relayed;
+  constexpr std::size_t most_looked_at = 1000;  // a chain of processes may be long, and each link ask for those below
+  const std::string words = process.messages() + '\n' + process.complaints();
+  std::vector<const Process*> rest = {&child};
+  for (std::size_t looked_at = 0; !rest.empty() && looked_at < most_looked_at; ++looked_at) {
+    const Process& one = *rest.back();
+    rest.pop_back();
+    if (const std::string line = last_line(one.messages()); line.size() >= least_words && contains(words, line)) {
+      return true;
+    }
+    family.children_of(one, [&](const Process& other) { rest.push_back(&other); });
+  }
+  return false;
 }
 
 /// True if `process` names the file or command that `child` could not find or use: it failed before it ran a program,
@@ -141,7 +152,7 @@ bool reports_own_failure(const Process& process) {
 bool is_tolerated(const Story& story, const Family& family, const Process& process, const Step& wait) {
   const Process& child = *story.find(wait.child);
   const Step* own = last_words(process);
-  const bool was_hidden = wrote_messages(family, child) && family.last_words_in(child) == nullptr;
+  const bool was_hidden = family.wrote_messages(child) && family.last_words_in(child) == nullptr;
   if (own != nullptr && was_ended_by(child, process)) {
     return true;
   }
@@ -161,7 +172,7 @@ bool is_tolerated(const Story& story, const Family& family, const Process& proce
   if (own == nullptr || spoke_before || family.last_words_in(child) != nullptr) {
     return false;
   }
-  if (wrote_messages(family, child)) {
+  if (family.wrote_messages(child)) {
     return !is_relayed(family, child, process);
   }
   // The child said nothing: what the process said then is about it, or not.

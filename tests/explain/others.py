@@ -517,6 +517,41 @@ def names_in_commands_are_one_word(place):
             assert '$(' not in bare and ';' not in bare.replace('; or, if', ''), f'unquoted: {remedy}'
 
 
+def record_of_generations(number, message):
+    """Each process starts one child, waits for it, and fails as it does."""
+    time, records = 0, []
+
+    def record(kind, pid, **more):
+        nonlocal time
+        time += 1000
+        records.append({'v': 1, 'type': kind, 'ts': str(time), 'pid': pid, 'tid': pid, 'comm': 'p', **more})
+
+    def call(who, name, result, **values):
+        args = [{'name': key, 'type': 'buf' if key == 'buf' else 'i32', 'raw': 0, 'value': value}
+                for key, value in values.items()]
+        record('syscall', who, abi='x86_64', nr=0, name=name, args=args, ret=result, dur=1)
+
+    for pid in range(1, number):
+        record('fork', pid, child=pid + 1, thread=False)
+    for pid in range(number, 0, -1):
+        if message:
+            call(pid, 'write', 20, fd=2, buf=f'no luck in process {pid}\n', count=20)
+        record('exit', pid, status=3 if message else pid % 2 + 1)
+        if pid > 1:
+            call(pid - 1, 'wait4', pid, pid=-1, status=0, options='0', usage=None)
+    return ''.join(json.dumps(one) + '\n' for one in records)
+
+
+@test_without_engine
+def long_chain_of_processes(place):
+    """However many generations fail, the stack of the tracer holds and the answer comes soon."""
+    for message in (False, True):
+        trace = place.file('trace', record_of_generations(15000, message))
+        done = subprocess.run(['sh', '-c', f'ulimit -s 256; exec {place.tracer} --explain={trace} --format=json'],
+                              stderr=subprocess.PIPE, timeout=TIME_LIMIT, check=False)
+        assert done.returncode == 0 and answer_in(done.stderr)['outcome'] == 'failed', done.returncode
+
+
 @test
 def killed_like_the_program(place):
     done = subprocess.run([place.tracer, '--explain', *place.engine, place.fail, 'segv'], stderr=subprocess.PIPE, timeout=TIME_LIMIT,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <map>
 
 #include "explain/rules/rules.h"
 #include "explain/shell_word.h"
@@ -413,14 +414,27 @@ std::string file_opened_last(const Process& process) {
 /// Appends what the user sees of the words of all descendants of the process.
 void append_words_of_children(const Story& story, const Process& process, std::string& words) {
   constexpr std::size_t max_words = 65536;
+  std::multimap<pid_t, const Process*> children;
   for (const auto& [pid, child] : story.processes()) {
-    if (child.parent != process.pid || pid <= process.pid || words.size() > max_words) {
-      continue;
+    if (pid > child.parent) {
+      children.emplace(child.parent, &child);
     }
+  }
+  std::vector<const Process*> rest;  // the next one last; a chain of processes may be longer than a stack is deep
+  const auto add_children_of = [&](const Process& parent) {
+    const auto [first, end] = children.equal_range(parent.pid);
+    const std::size_t before = rest.size();
+    std::for_each(first, end, [&](const auto& entry) { rest.push_back(entry.second); });
+    std::reverse(rest.begin() + static_cast<std::ptrdiff_t>(before), rest.end());
+  };
+  add_children_of(process);
+  while (!rest.empty() && words.size() <= max_words) {
+    const Process& child = *rest.back();
+    rest.pop_back();
     for (const Step& step : child.steps) {
       words += step.kind == Step::Kind::message && !step.is_hidden ? step.text : std::string();
     }
-    append_words_of_children(story, child, words);
+    add_children_of(child);
   }
 }
 
