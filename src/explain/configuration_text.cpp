@@ -65,24 +65,29 @@ bool is_configuration_name(const std::string& path) {
          is_listed(name, "config Makefile makefile GNUmakefile Dockerfile crontab authorized_keys known_hosts");
 }
 
-std::string without_secrets(const std::string& line) {
-  constexpr std::array<std::string_view, 8> names = {"passw",   "secret", "token",   "credential",
-                                                     "api_key", "apikey", "private", "auth"};
+std::string without_secrets(const std::string& text) {
+  constexpr std::string_view asterisks = "********";
+  // scheme://user:password@host; a password may have an @, too.
+  std::string line = text;
+  for (std::size_t scheme = line.find("://"); scheme != std::string::npos; scheme = line.find("://", scheme + 3)) {
+    const std::size_t end = std::min(line.find_first_of("/?# \t\"'", scheme + 3), line.size());
+    const std::string authority = line.substr(scheme + 3, end - scheme - 3);
+    const std::size_t at = authority.rfind('@');
+    const std::size_t colon = authority.find(':');
+    if (at != std::string::npos && colon < at) {
+      line.replace(scheme + 3 + colon + 1, at - colon - 1, asterisks);
+    }
+  }
+  constexpr std::array<std::string_view, 9> names = {"pass", "pwd", "secret",  "token", "cred",
+                                                     "key",  "psk", "private", "auth"};
   const std::string low = lower(line);
   std::size_t first = std::string::npos;
   for (const std::string_view name : names) {
     first = std::min(first, low.find(name));
   }
-  if (first != std::string::npos) {
-    const std::size_t end = line.find_first_of(" \t=:", first);
-    const std::size_t value = end == std::string::npos ? end : line.find_first_not_of(" \t=:", end);
-    return value == std::string::npos ? line : line.substr(0, value) + "********";
-  }
-  // scheme://user:password@host
-  const std::size_t scheme = line.find("://");
-  const std::size_t at = scheme == std::string::npos ? scheme : line.find('@', scheme);
-  const std::size_t colon = at == std::string::npos ? at : line.find(':', scheme + 3);
-  return colon == std::string::npos || colon > at ? line : line.substr(0, colon + 1) + "********" + line.substr(at);
+  const std::size_t end = first == std::string::npos ? first : line.find_first_of(" \t=:>", first);
+  const std::size_t value = end == std::string::npos ? end : line.find_first_not_of(" \t=:>", end);
+  return value == std::string::npos ? line : line.substr(0, value).append(asterisks);
 }
 
 ConfigurationText::ConfigurationText(const Prober& prober, const std::string& path) {

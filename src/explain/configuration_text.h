@@ -16,8 +16,9 @@ bool is_configuration_name(const std::string& path);
 /// True if the name is that of a source of a program.
 bool is_source_name(const std::string& path);
 
-/// Returns `line` with what follows a name such as `password` or `api_key` replaced by asterisks.
-std::string without_secrets(const std::string& line);
+/// Returns a line with what follows a name such as `password` or `api_key`, and passwords in addresses, replaced by
+/// asterisks.
+std::string without_secrets(const std::string& text);
 
 /// The lines of a regular file of at most 1 MiB that the process may read; none of another file.
 class ConfigurationText {

@@ -552,6 +552,18 @@ def long_chain_of_processes(place):
         assert done.returncode == 0 and answer_in(done.stderr)['outcome'] == 'failed', done.returncode
 
 
+@test_without_engine
+def secrets_of_a_configuration(place):
+    """The line that a program complains of is shown, but what it keeps secret is not."""
+    for line in ('passphrase: hunter2', 'db_pass=hunter2', 'api-key: hunter2', 'pwd = hunter2', 'STRIPE_KEY=hunter2',
+                 '<password>hunter2</password>', 'wpa-psk hunter2', 'db postgres://u:pa@hunter2@h/db',
+                 'db postgres://u:hunter2@h/db?sslkey=a'):
+        place.file('app.conf', f'first\n{line}\n')
+        answer, _ = place.explain('sh', '-c', 'read x <app.conf; echo "app.conf: line 2: syntax error" >&2; exit 3')
+        shown = ' '.join(answer['answers'][0]['looked_at'])
+        assert '2 | ' + line[:3] in shown and 'hunter2' not in shown, shown
+
+
 @test
 def killed_like_the_program(place):
     done = subprocess.run([place.tracer, '--explain', *place.engine, place.fail, 'segv'], stderr=subprocess.PIPE, timeout=TIME_LIMIT,
