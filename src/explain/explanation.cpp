@@ -111,9 +111,22 @@ std::vector<const Process*> running(const Story& story) {
   return found;
 }
 
+/// True if a program was to be executed in the process and could not be.
+bool failed_to_start(const Process& process) {
+  return process.programs.empty() && std::any_of(process.steps.begin(), process.steps.end(), [](const Step& step) {
+           return step.kind == Step::Kind::failure && is_listed(step.call.name, "execve execveat");
+         });
+}
+
+/// Returns ` after 0.04 s`; nothing for a process that ran before it was attached to.
+std::string how_long(const Story& story, const Process& process) {
+  const bool began = !story.live() || !process.programs.empty() || failed_to_start(process);
+  return began ? " after " + seconds(process.exit->time - process.started) + " s" : std::string();
+}
+
 /// Sets outcome, headline, process and chain for a story whose first process has exited.
 void set_outcome(Explanation& result, const Story& story, const Process& first, std::vector<const Process*>& chain) {
-  const std::string after = " after " + seconds(first.exit->time - first.started) + " s";
+  const std::string after = how_long(story, first);
   const Process* abandoned = first.exit->good() ? abandoned_failure(story, first) : nullptr;
   result.process = &first;
   if (first.exit->good() && abandoned == nullptr) {
@@ -141,7 +154,7 @@ void set_outcome(Explanation& result, const Story& story, const Process& first, 
   }
   result.process = culprit(story, first, chain);
   result.headline = name_of(first) +
-                    (chain.size() == 1 && first.programs.empty() ? ": could not be started: " : ": failed: ") +
+                    (chain.size() == 1 && failed_to_start(first) ? ": could not be started: " : ": failed: ") +
                     how_it_ended(*first.exit) + after;
   for (std::size_t i = 1; i < chain.size(); ++i) {
     result.chain.push_back(with_pid(*chain[i]) + ", started by " + with_pid(*chain[i - 1]) +

@@ -10,6 +10,7 @@ import re
 import shutil
 import socket
 import subprocess
+import time
 
 from harness import TIME_LIMIT, Skipped, answer_in, main
 
@@ -517,6 +518,18 @@ def names_in_commands_are_one_word(place):
             assert '$(' not in bare and ';' not in bare.replace('; or, if', ''), f'unquoted: {remedy}'
 
 
+@test_without_engine
+def secrets_of_a_configuration(place):
+    """The line that a program complains of is shown, but what it keeps secret is not."""
+    for line in ('passphrase: hunter2', 'db_pass=hunter2', 'api-key: hunter2', 'pwd = hunter2', 'STRIPE_KEY=hunter2',
+                 '<password>hunter2</password>', 'wpa-psk hunter2', 'db postgres://u:pa@hunter2@h/db',
+                 'db postgres://u:hunter2@h/db?sslkey=a'):
+        place.file('app.conf', f'first\n{line}\n')
+        answer, _ = place.explain('sh', '-c', 'read x <app.conf; echo "app.conf: line 2: syntax error" >&2; exit 3')
+        shown = ' '.join(answer['answers'][0]['looked_at'])
+        assert '2 | ' + line[:3] in shown and 'hunter2' not in shown, shown
+
+
 def record_of_generations(number, message):
     """Each process starts one child, waits for it, and fails as it does."""
     time, records = 0, []
@@ -553,15 +566,23 @@ def long_chain_of_processes(place):
 
 
 @test_without_engine
-def secrets_of_a_configuration(place):
-    """The line that a program complains of is shown, but what it keeps secret is not."""
-    for line in ('passphrase: hunter2', 'db_pass=hunter2', 'api-key: hunter2', 'pwd = hunter2', 'STRIPE_KEY=hunter2',
-                 '<password>hunter2</password>', 'wpa-psk hunter2', 'db postgres://u:pa@hunter2@h/db',
-                 'db postgres://u:hunter2@h/db?sslkey=a'):
-        place.file('app.conf', f'first\n{line}\n')
-        answer, _ = place.explain('sh', '-c', 'read x <app.conf; echo "app.conf: line 2: syntax error" >&2; exit 3')
-        shown = ' '.join(answer['answers'][0]['looked_at'])
-        assert '2 | ' + line[:3] in shown and 'hunter2' not in shown, shown
+def attached_program_that_fails(place):
+    """It was started long ago: nobody says that it could not be, nor how long it ran."""
+    program = place.start('sh', '-c', 'read x; exit 3', stdin=subprocess.PIPE)
+    words = [place.tracer, '--explain', '--format=json', '-p', str(program.pid)]
+    tracer = place.start(*words, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + TIME_LIMIT
+    while 'TracerPid:\t0\n' in pathlib.Path(f'/proc/{program.pid}/status').read_text() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    program.communicate(b'go\n')
+    answer = answer_in(tracer.communicate(timeout=TIME_LIMIT)[1])
+    assert answer['headline'].endswith(': failed: it exited with status 3'), answer
+    record = ''.join(json.dumps(one) + '\n' for one in (
+        {'v': 1, 'type': 'fork', 'ts': '1', 'pid': 7, 'tid': 7, 'comm': 'server', 'child': 8, 'thread': False},
+        {'v': 1, 'type': 'exit', 'ts': '1000000001', 'pid': 7, 'tid': 7, 'comm': 'server', 'status': 3}))
+    done = subprocess.run([place.tracer, '--explain=' + place.file('trace', record), '--format=json'], stderr=subprocess.PIPE,
+                          timeout=TIME_LIMIT, check=False)
+    assert answer_in(done.stderr)['headline'].startswith('server: failed: it exited with status 3'), done.stderr
 
 
 @test
