@@ -177,8 +177,11 @@ Explanation explain_end(const Story& story, const Process& process) {
   }
   if (result.process->programs.size() > 1 && result.process == first) {
     std::vector<std::string> names;
-    for (const Program& program : first->programs) {
-      names.push_back(printable(base_name(program.path)));
+    for (const auto& program : first->programs.kept()) {
+      names.push_back(printable(base_name(program->path)));
+      if (names.size() == 1 && first->programs.left_out() != 0) {
+        names.push_back(fmt::format("{} more", first->programs.left_out()));
+      }
     }
     result.chain.insert(result.chain.begin(), "one process, several programs in a row: " + join(names, ", then "));
   }

@@ -19,6 +19,9 @@ constexpr std::size_t max_steps = 2000;
 constexpr std::size_t max_opened = 4000;
 constexpr std::size_t max_processes = 20000;
 constexpr std::size_t max_environment = std::size_t{64} << 10;
+constexpr std::size_t max_programs = 32;
+constexpr std::size_t max_arguments = std::size_t{16} << 10;  // bytes of those of a program
+constexpr std::size_t max_descriptors = 4096;
 constexpr std::size_t max_snapshots = 16;  // limits and credentials seldom change
 
 constexpr std::string_view fatal_signals = "SIGSEGV SIGBUS SIGILL SIGFPE";
@@ -54,12 +57,29 @@ std::string environment_of(const Moment& moment, const Call& call, const std::st
   return text;
 }
 
-/// The story keeps many calls, and the environments that they pass on are large.
-void forget_environment(Call& call) {
+/// The story keeps many calls, and the arguments and environments that they pass on are large.
+void shorten(Call& call) {
   for (Argument& argument : call.args) {
     if (argument.name == "envp") {
       argument.value = {};
+    } else if (argument.name == "argv") {
+      auto& words = argument.value.members;
+      std::size_t size = 0;
+      const auto end = std::find_if(words.begin(), words.end(), [&](const Member& word) {
+        size += sizeof word + word.value.text.size();
+        return size > max_arguments;
+      });
+      argument.value.cut = argument.value.cut || end != words.end();
+      words.erase(end, words.end());
+      words.shrink_to_fit();
     }
+  }
+}
+
+/// Notes the path of a descriptor.
+void set_descriptor(Process& process, std::int64_t fd, std::string path) {
+  if (process.descriptors.size() < max_descriptors || process.descriptors.count(fd) != 0) {
+    process.descriptors[fd] = std::move(path);
   }
 }
 
@@ -128,21 +148,21 @@ void follow_standard_error(Process& process, const Call& call) {
   if (call.args.empty()) {
     return;
   }
-  constexpr std::size_t max_descriptors = 64;
+  constexpr std::size_t max_copies = 64;
   const bool duplicates =
       is_listed(call.name, "dup dup2 dup3") || (call.name.compare(0, 5, "fcntl") == 0 && call.args.size() > 1 &&
                                                 to_text(call.args[1].value).compare(0, 7, "F_DUPFD") == 0);
   const std::int64_t from = call.args[0].value.number;
   const bool is_copy = duplicates && process.standard_error.count(from) != 0;
   if (const auto source = process.descriptors.find(from); duplicates && source != process.descriptors.end()) {
-    process.descriptors[call.result] = source->second;
+    set_descriptor(process, call.result, source->second);
   } else if (is_copy) {
     process.descriptors.erase(call.result);  // it goes to standard error again
   } else if (duplicates && from > STDERR_FILENO && call.result == STDERR_FILENO) {
     process.descriptors[call.result] = "pipe";  // what it is was not seen to be opened
   }
   if (is_copy) {
-    if (process.standard_error.size() < max_descriptors) {
+    if (process.standard_error.size() < max_copies) {
       process.standard_error.insert(call.result);
     }
   } else if (call.result != 2 &&
@@ -159,6 +179,14 @@ bool has_words(const std::string& text) {
 }
 
 }  // namespace
+
+void Programs::add(Program program) {
+  if (kept_.size() == max_programs) {
+    kept_.erase(kept_.begin() + 1);
+    ++left_out_;
+  }
+  kept_.push_back(std::make_shared<const Program>(std::move(program)));
+}
 
 std::string Process::executable() const {
   return programs.empty() ? (snapshot && command.empty() ? snapshot->executable : std::string()) : programs.back().path;
@@ -223,8 +251,13 @@ Process& Story::process(pid_t pid) {
   if (const auto at = processes_.find(pid); at != processes_.end()) {
     return at->second;
   }
-  if (processes_.size() >= max_processes && !ended_well_.empty()) {
-    processes_.erase(ended_well_.extract(ended_well_.begin()).value());
+  // Room is made by the oldest one that has ended: that ended well if there is one.
+  for (auto at = ended_.begin(); processes_.size() >= max_processes && at != ended_.end(); ++at) {
+    if (const auto old = processes_.find(at->second); old != processes_.end() && old->second.living_children == 0) {
+      processes_.erase(old);
+      ended_.erase(at);
+      break;
+    }
   }
   Process& added = processes_[pid];
   added.pid = pid;
@@ -346,27 +379,31 @@ void Story::add_failure(Process& process, const Moment& moment, Call call) {
     process.working_directory = moment.system->current_directory(moment.tid);
   }
   step.call = std::move(call);
-  forget_environment(step.call);
+  shorten(step.call);
 }
 
 void Story::add_success(Process& process, const Moment& moment, Call call) {
   if (is_listed(call.name, "execve execveat")) {
     Program program;
     program.path = resolve_path(process, moment, call);
+    const std::string path = program.path;
+    const bool is_launched = live_ && process.pid == first_ && process.programs.empty();
+    const std::string inherited = is_launched           ? read_file("/proc/self/environ", max_environment)
+                                  : process.environment ? *process.environment
+                                                        : std::string();
+    std::string environment = environment_of(moment, call, inherited).substr(0, max_environment);
+    shorten(call);
     for (const Member& word : call.argument("argv").value.members) {
       program.args.push_back(word.value.text);
     }
-    process.programs.push_back(program);
+    process.programs.add(std::move(program));
     forget_descriptors(process);
-    const bool is_launched = live_ && process.pid == first_ && process.programs.size() == 1;
-    const std::string inherited = is_launched ? read_file("/proc/self/environ", max_environment) : process.environment;
-    if (std::string now = environment_of(moment, call, inherited); !now.empty()) {
-      process.environment = std::move(now);  // else that of its parent, which it most likely has as well
-    }
+    if (!environment.empty() && (!process.environment || *process.environment != environment)) {
+      process.environment = std::make_shared<const std::string>(std::move(environment));
+    }  // else that of its parent, which it most likely has as well
     Step& step = add(process, moment, Step::Kind::exec);
-    step.path = program.path;
+    step.path = path;
     step.call = std::move(call);
-    forget_environment(step.call);
     process.last_exec = step.order;
     take_snapshot(process, moment);
     count_tracer_filters(process);
@@ -416,7 +453,7 @@ void Story::add_success(Process& process, const Moment& moment, Call call) {
     if (process.opened.size() == max_opened) {
       process.opened.pop_front();
     }
-    process.descriptors[call.result] = path;
+    set_descriptor(process, call.result, path);
     process.opened.push_back({std::move(path), ++order_});
     return;
   }
@@ -484,7 +521,8 @@ void Story::fork(pid_t pid, pid_t child, bool is_thread, Time time) {
   if (is_thread) {
     return;
   }
-  const Process& parent = process(pid);
+  Process& parent = process(pid);
+  ++parent.living_children;
   Process copy;
   copy.pid = child;
   copy.parent = pid;
@@ -499,8 +537,11 @@ void Story::fork(pid_t pid, pid_t child, bool is_thread, Time time) {
   copy.shared_snapshot = parent.shared_snapshot;
   copy.working_directory = parent.working_directory;
   copy.started = time;
-  process(child) = std::move(copy);  // replaces an exited process with the same ID
-  ended_well_.erase(child);
+  Process& place = process(child);
+  if (place.exit) {
+    ended_.erase({!place.exit->good(), place.exit_order});
+  }
+  place = std::move(copy);  // replaces an exited process with the same ID
 }
 
 void Story::exec(pid_t pid, Time) {
@@ -516,8 +557,16 @@ void Story::exited(pid_t pid, pid_t tid, Time time, ExitInfo exit) {
     return;
   }
   exit.time = time;
-  if (exit.good() && pid != first_) {
-    ended_well_.insert(pid);
+  if (owner.exit) {
+    ended_.erase({!owner.exit->good(), owner.exit_order});
+  } else if (const auto parent = processes_.find(owner.parent);
+             parent != processes_.end() && parent->second.living_children != 0) {
+    --parent->second.living_children;
+  }
+  owner.exit_order = ++order_;
+  owner.descriptors.clear();
+  if (pid != first_) {
+    ended_.emplace(std::pair(!exit.good(), owner.exit_order), pid);
   }
   owner.exit = std::move(exit);
 }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "explain/mount_requests.h"
@@ -96,12 +97,28 @@ struct Program {
   std::vector<std::string> args;
 };
 
+/// The programs that a process has executed, the first one and the newest ones. Those that it forks share them.
+class Programs {
+ public:
+  void add(Program program);
+  [[nodiscard]] bool empty() const { return kept_.empty(); }
+  [[nodiscard]] const Program& back() const { return *kept_.back(); }
+  /// Returns how many there were, with those that are no longer kept.
+  [[nodiscard]] std::size_t size() const { return kept_.size() + left_out_; }
+  [[nodiscard]] std::size_t left_out() const { return left_out_; }  ///< after the first one
+  [[nodiscard]] const std::vector<std::shared_ptr<const Program>>& kept() const { return kept_; }
+
+ private:
+  std::vector<std::shared_ptr<const Program>> kept_;
+  std::size_t left_out_ = 0;
+};
+
 struct Process {
   pid_t pid = 0;
   pid_t parent = 0;
-  std::vector<Program> programs;  ///< the programs that it has executed; the last one runs
-  std::string command;            ///< its name if no exec was seen
-  std::string environment;        ///< of its last exec: `name=value`, each ended by NUL
+  Programs programs;                               ///< those that it has executed; the last one runs
+  std::string command;                             ///< its name if no exec was seen
+  std::shared_ptr<const std::string> environment;  ///< of its last exec: `name=value`, each ended by NUL; null: unknown
   std::deque<Step> steps;
   std::size_t last_exec = 0;  ///< `order` of the last successful exec
   std::uint64_t calls = 0;
@@ -119,6 +136,8 @@ struct Process {
   std::string stopped_by;  ///< the signal of its group-stop; empty: it runs
   std::optional<Crash> crash;
   std::optional<ExitInfo> exit;
+  std::uint64_t exit_order = 0;
+  std::size_t living_children = 0;
   bool collected = false;  ///< its parent has waited for it
   bool detached = false;
   Time started{};
@@ -193,7 +212,9 @@ class Story {
   bool complete_;
   bool alters_privileges_;
   std::map<pid_t, Process> processes_;
-  std::set<pid_t> ended_well_;  ///< of the processes; they are dropped where there are too many
+  /// The processes that have ended, those that failed last, then by their order: they are dropped where there are too
+  /// many.
+  std::map<std::pair<bool, std::uint64_t>, pid_t> ended_;
   pid_t first_ = 0;
   Time start_time_{};
   std::uint64_t order_ = 0;

@@ -24,7 +24,7 @@ using Matches = std::function<bool(std::string_view name, std::string_view value
 
 /// Calls `visit` with the names and values of the environment until it returns true.
 void for_each_variable(const Process& process, const Matches& visit) {
-  const std::string_view all = process.environment;
+  const std::string_view all = process.environment ? std::string_view(*process.environment) : std::string_view();
   for (std::size_t from = 0; from < all.size();) {
     const std::size_t end = std::min(all.find('\0', from), all.size());
     const std::string_view one = all.substr(from, end - from);
