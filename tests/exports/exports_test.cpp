@@ -41,6 +41,32 @@ TEST_CASE("a pid that comes back is another process") {
   CHECK(notes.text == "+P1<0 +T10 +P2<1 +T20 -T20 -P2 +P3<1 +T20 -T20 -P3 -T10 -P1 ");
 }
 
+TEST_CASE("a process that executes programs for ever takes no more memory") {
+  struct Last final : Exporter {
+    Process process;
+    void executes(const Thread& thread) override { process = *thread.process; }
+    void finish() override {}
+  } last;
+  ProcessTable table(last);
+  table.appears(10, 10, "a", 1ns);
+  for (int i = 0; i < 300; ++i) {
+    Exec exec;
+    exec.path = std::to_string(i);
+    exec.arguments.assign(100, std::string(1000, 'a'));
+    table.executes(10, "a", exec, {std::string(100000, 'A') + std::to_string(i)});
+  }
+  REQUIRE(last.process.execs.size() < 100);
+  CHECK(last.process.execs.size() + last.process.execs_left_out == 300);
+  CHECK(last.process.execs.front().path == "0");
+  CHECK(last.process.execs.back().path == "299");
+  for (const Exec& exec : last.process.execs) {
+    CHECK(exec.arguments.size() + exec.arguments_left_out == 100);
+    CHECK(exec.arguments.size() < 20);
+    CHECK(exec.cut);
+  }
+  CHECK(last.process.execs.back().environment_changes.size() + last.process.execs.back().changes_left_out == 2);
+}
+
 TEST_CASE("a process lives as long as its last thread") {
   Notes notes;
   ProcessTable table(notes);

@@ -26,10 +26,12 @@ struct Exec {
   // As the execve had them, in bytes of the tracee; empty if the call was not traced.
   std::string path;
   std::vector<std::string> arguments;
-  bool cut = false;  ///< some of it was truncated (-s)
+  bool cut = false;  ///< some of it was truncated (-s), or left out
+  std::size_t arguments_left_out = 0;
   /// What it changed in the environment of the program before: `+NAME=VALUE`, `NAME=VALUE` (another value), `-NAME`.
   /// Bytes of the tracee; empty for the first program, as nothing is known before.
   std::vector<std::string> environment_changes;
+  std::size_t changes_left_out = 0;
 };
 
 struct Process {
@@ -41,8 +43,9 @@ struct Process {
   std::optional<Time> end;    ///< of its last thread
   std::optional<int> status;  ///< that of waitpid(2); empty: it did not exit, or that was filtered out
   bool detached = false;
-  unsigned threads = 0;  ///< that it has now
-  std::vector<Exec> execs;
+  unsigned threads = 0;              ///< that it has now
+  std::vector<Exec> execs;           ///< the first one and the newest
+  std::uint64_t execs_left_out = 0;  ///< after the first one
 };
 
 struct Thread {

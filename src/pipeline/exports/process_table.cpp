@@ -13,6 +13,21 @@ namespace {
 /// The most children that are remembered before they appear: those that are not followed never do.
 constexpr std::size_t most_expected = 100'000;
 
+constexpr std::size_t most_execs = 64;                     // of a process
+constexpr std::size_t most_bytes = std::size_t{16} << 10;  // of a command line, and of what an exec changes
+
+/// Drops the last words of those that take too many bytes; returns how many.
+std::size_t shorten(std::vector<std::string>& words) {
+  std::size_t bytes = 0;
+  const auto end = std::find_if(words.begin(), words.end(), [&](const std::string& word) {
+    bytes += sizeof word + word.size();
+    return bytes > most_bytes;
+  });
+  const auto left_out = static_cast<std::size_t>(words.end() - end);
+  words.erase(end, words.end());
+  return left_out;
+}
+
 std::map<std::string_view, std::string_view> variables(const std::vector<std::string>& environment) {
   std::map<std::string_view, std::string_view> result;
   for (const std::string_view each : environment) {
@@ -111,6 +126,13 @@ void ProcessTable::executes(pid_t tid, std::string_view command, Exec exec, std:
   }
   living.environment =
       environment.empty() ? nullptr : std::make_shared<const std::vector<std::string>>(std::move(environment));
+  exec.arguments_left_out = shorten(exec.arguments);
+  exec.changes_left_out = shorten(exec.environment_changes);
+  exec.cut = exec.cut || exec.arguments_left_out != 0;
+  if (process.execs.size() == most_execs) {
+    process.execs.erase(process.execs.begin() + 1);
+    ++process.execs_left_out;
+  }
   process.execs.push_back(std::move(exec));
   exporter_.executes(thread);
 }

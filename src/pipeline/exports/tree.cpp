@@ -30,7 +30,9 @@ std::string facts(const History::Node& node) {
 /// The command line, or the program if its arguments are unknown.
 std::string command_line(const Exec& exec) {
   std::string line = exec.arguments.empty() ? shell_word(exec.path) : shell_words(exec.arguments);
-  return exec.cut ? line + "  # cut by -s" : line;
+  return exec.arguments_left_out != 0 ? fmt::format("{}  # {} more words", line, exec.arguments_left_out)
+         : exec.cut                   ? line + "  # cut by -s"
+                                      : line;
 }
 
 std::string environment_line(const Exec& exec) {
@@ -41,7 +43,7 @@ std::string environment_line(const Exec& exec) {
     line += printable(std::string_view(change).substr(0, equals));
     line += equals == change.size() ? "" : shell_word(std::string_view(change).substr(equals));
   }
-  return line;
+  return exec.changes_left_out == 0 ? line : fmt::format("{} ({} more)", line, exec.changes_left_out);
 }
 
 /// A string of graphviz's language; each backslash and quotation mark is escaped.
@@ -74,6 +76,9 @@ void Tree::write_node(const History::Node& node, const std::string& first, const
     }
     if (!exec.environment_changes.empty()) {
       write(below + "  env " + environment_line(exec) + '\n');
+    }
+    if (&exec == &node.process.execs.front() && node.process.execs_left_out != 0) {
+      write(below + fmt::format("({} more programs)\n", node.process.execs_left_out));
     }
   }
 }
