@@ -44,7 +44,7 @@ std::optional<Finding> unknown_file_system(const Case& facts) {
   Finding finding;
   finding.cause = "the kernel does not know the file system type " + printable(type);
   finding.looked_at.emplace_back("/proc/filesystems lists those that it knows");
-  finding.remedy = "is it spelt right? Else load its module: modprobe " + printable(type);
+  finding.remedy = "is it spelt right? Else load its module: modprobe " + shell_word(printable(type));
   return finding;
 }
 
