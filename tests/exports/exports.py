@@ -510,6 +510,16 @@ def unix_sockets_and_datagrams_are_packets(place):
     expect(b'one' in [p[4] for p in packets if p[2] == 0], 'the datagram')
 
 
+@test
+def a_call_carries_no_more_than_the_kernel_moves(place):
+    program = ("import ctypes, socket; a, b = socket.socketpair(); a.sendall(b'x')\n"
+               "ctypes.CDLL(None).recv(b.fileno(), ctypes.create_string_buffer(8), 8, 0)")
+    place.run('--format=pcapng', '-o', 'out.pcapng', '-e', 'inject=recvfrom:retval=0x7fffffffffffffff', sys.executable, '-c', program,
+              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (32 << 20, 32 << 20)))
+    sizes = [packet[5] for packet in packets_of((place.path / 'out.pcapng').read_bytes()) if 'recvfrom' in packet[6]]
+    expect(65000 in sizes and sum(sizes) <= 0x7ffff000, f'{len(sizes)} packets of {sum(sizes)} bytes')
+
+
 # ---------------------------------------------------------------------------------------------- all of them
 
 ALL = ('tree', 'dot', 'chrome', 'perfetto', 'sqlite', 'pcapng')

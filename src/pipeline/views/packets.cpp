@@ -14,6 +14,10 @@ namespace {
 /// The most bytes of one call that are kept: the tracee chooses the lengths.
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 20;
 
+/// The most that the kernel transfers in one call (MAX_RW_COUNT). Sizes in the tracee's memory, and injected results,
+/// may say more.
+constexpr std::uint64_t most_transferred = 0x7ffff000;
+
 using Arguments = std::array<std::uint64_t, 6>;
 
 // What libssl carries before it is encrypted, or after it was decrypted.
@@ -188,10 +192,12 @@ void PacketsView::call_ends(Thread& thread, const CallEnd& end, const trace::Mem
   if (thread.call.function != nullptr) {
     result = call->name.ends_with("_ex") ? reader.word(RemoteAddr(args[3])).value_or(0)
                                          : static_cast<std::uint64_t>(std::max(static_cast<std::int32_t>(result), 0));
+    result = std::min(result, args[2]);  // num
     if (result == 0) {
       return;
     }
   }
+  result = std::min(result, most_transferred);
   const auto fd = static_cast<std::int32_t>(args[0]);
   const auto add = [&](const Ends& ends, std::uint64_t size) {
     exports::Transfer transfer;
@@ -215,15 +221,18 @@ void PacketsView::call_ends(Thread& thread, const CallEnd& end, const trace::Mem
   }
   if (call->carrier == DataCall::Carrier::messages) {
     // struct mmsghdr: a msghdr of seven words, and the bytes transferred, padded to a word.
-    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(result, 1024); ++i) {
+    std::uint64_t left = most_transferred;
+    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(result, 1024) && left > 0; ++i) {
       const RemoteAddr header = RemoteAddr(args[1]) + i * 8 * reader.word_bytes();
       const auto size = read_number(memory, header + 7 * reader.word_bytes(), 4);
       if (!size) {
         break;
       }
+      const std::uint64_t transferred = std::min(*size, left);
+      left -= transferred;
       payload_.clear();
-      reader.message(header, *size);
-      add(*ends, *size);
+      reader.message(header, transferred);
+      add(*ends, transferred);
     }
     return;
   }
