@@ -63,9 +63,18 @@ class Speaker {
     TextBuffer text;
     text.append(name_);
     text.append(": ");
-    for (std::size_t start = 0; start <= sentence.size();) {  // sentences about --define have several lines
-      const std::size_t end = std::min(sentence.find('\n', start), sentence.size());
-      append_printable(text, sentence.substr(start, end - start));
+    append_printable(text, sentence);
+    text.append('\n');
+    say(text.view());
+  }
+  /// The same of errors in the files of --define, of which each has a line.
+  void errors(std::string_view lines) const {
+    TextBuffer text;
+    text.append(name_);
+    text.append(": ");
+    for (std::size_t start = 0; start <= lines.size();) {
+      const std::size_t end = std::min(lines.find('\n', start), lines.size());
+      append_printable(text, lines.substr(start, end - start));
       text.append('\n');
       start = end + 1;
     }
@@ -384,7 +393,8 @@ Result<Definitions> define(const std::vector<std::string>& files, const replay::
   } else if (!files.empty()) {
     return compiled.error();
   } else {
-    speak("the recording's own descriptions are left out: " + compiled.error().message);
+    const std::string& errors = compiled.error().message;
+    speak("the recording's own descriptions are left out: " + errors.substr(0, errors.find('\n')));
     definitions.sources.clear();
   }
   return definitions;
@@ -400,7 +410,7 @@ int run(const std::vector<std::string>& words) {
   const auto definitions =
       define(ahead.defined, recorded ? recorded.value().get() : nullptr, Speaker(words.empty() ? "" : words.front()));
   if (!definitions) {
-    Speaker{words.front()}(definitions.error().message);
+    Speaker{words.front()}.errors(definitions.error().message);
     return EXIT_FAILURE;
   }
   spec::Tables tables =

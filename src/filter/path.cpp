@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <memory>
 
+#include "base/printable.h"
+
 namespace tracer::filter {
 namespace {
 
@@ -20,7 +22,7 @@ std::string PathSet::add(const std::string& path) {
     return {};
   }
   paths_.emplace_back(real.get());
-  return "Requested path \"" + path + "\" resolved into \"" + real.get() + "\"";
+  return "Requested path \"" + printable(path) + "\" resolved into \"" + printable(real.get()) + "\"";
 }
 
 bool PathSet::has(std::string_view path) const {

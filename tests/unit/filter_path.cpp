@@ -30,5 +30,10 @@ TEST_CASE("a path counts as given and as resolved") {
   CHECK(set.has_link(folder + "/file (deleted)"));
   CHECK_FALSE(set.has(folder + "/file (deleted)"));
   CHECK(set.longest() == (folder + "/file").size());
+  std::filesystem::create_symlink(folder + "/a\nb", folder + "/c\nd");
+  std::ofstream(folder + "/a\nb") << "x";
+  CHECK(set.add(folder + "/c\nd") ==
+        "Requested path \"" + folder + "/c\\012d\" resolved into \"" + folder + "/a\\012b\"");
+  CHECK(set.has(folder + "/a\nb"));
   std::filesystem::remove_all(folder);
 }
