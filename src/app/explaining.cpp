@@ -187,6 +187,9 @@ int explain_recorded(const cli::Options& options) {
       return complain(std::strerror(errno));
     }
   }
+  if (options.output.to != cli::Output::To::standard_error) {
+    return complain("it is no recording of --record, and only the calls of one can be written with -o/--output");
+  }
   if (const Status read = explain::read_json_trace(name == "-" ? STDIN_FILENO : file.get(), story); !read) {
     return complain(read.error().message + "; record the run with -f -y -s 1024 --format=json -o FILE");
   }

@@ -6,14 +6,15 @@
 namespace tracer::cli {
 namespace {
 
-/// An option that was given, and why it excludes --replay.
+/// An option that was given, and why it excludes --replay or --explain=FILE.
 struct Excluded {
   bool given = false;
   std::string_view option;
   std::string_view reason;
 };
 
-Applied check_replay(const Options& options) {
+/// `recording` is the option that names the recording.
+Applied check_recorded(const Options& options, std::string_view recording) {
   const Startup& startup = options.startup;
   const Extras& extras = options.extras;
   const Format& format = options.format;
@@ -41,7 +42,7 @@ Applied check_replay(const Options& options) {
   };
   for (const Excluded& one : excluded) {
     if (one.given) {
-      return Failure{fmt::format("--replay and {} cannot be given together: {}", one.option, one.reason), true};
+      return Failure{fmt::format("{} and {} cannot be given together: {}", recording, one.option, one.reason), true};
     }
   }
   return std::nullopt;
@@ -82,7 +83,15 @@ Applied finish_trace_files(Options& options) {
     options.startup.follow_forks = options.startup.follow_forks || !options.startup.program.empty();
   }
   if (!files.replay.empty()) {
-    return check_replay(options);
+    if (!options.extras.explain_trace.empty()) {
+      return Failure{"--replay=FILE and --explain=FILE name two recordings: write --replay=FILE --explain", true};
+    }
+    return check_recorded(options, "--replay");
+  }
+  if (!options.extras.explain_trace.empty()) {
+    if (auto failure = check_recorded(options, "--explain=FILE")) {
+      return failure;
+    }
   }
   if (files.in_memory() && files.record.empty()) {
     return Failure{"--record-last needs --record=FILE", true};
@@ -101,9 +110,6 @@ Applied finish_trace_files(Options& options) {
   if (records && options.format.string_limit > most_recorded_text) {
     return Failure{
         fmt::format("a recording has no strings of more than {} bytes: give a smaller -s", most_recorded_text), true};
-  }
-  if (!files.record.empty() && !options.extras.explain_trace.empty()) {
-    return Failure{"--record and --explain=FILE cannot be given together: the run is recorded already", true};
   }
   return std::nullopt;
 }
