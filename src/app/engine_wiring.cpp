@@ -59,7 +59,7 @@ std::string why_no_filter(const cli::Options& options) {
   }
   const cli::Startup& startup = options.startup;
   if (startup.survive) {
-    return "--survive asks for none";
+    return "--survive asks for no filter, which would outlive the tracer";
   }
   if (startup.detach_on_execve) {
     return "-b detaches from processes early";
@@ -73,7 +73,7 @@ std::string why_no_filter(const cli::Options& options) {
   if (!startup.follow_forks) {
     // Children inherit the filter, which cannot be removed, and need a tracer from then on. With -f they have one in
     // any case; without, a debugger in the program would fail, and sudo, too, where the tracer is not root.
-    return "children that are not followed (-f) would have it, and so could not be without a tracer";
+    return "children that are not followed would inherit the filter, and need a tracer from then on (add -f)";
   }
   if (options.format.syscall_number && !startup.seccomp_bpf) {
     return "-n shows the number of the last call before signals and exits, whether it is traced or not";

@@ -67,7 +67,7 @@ Result<std::unique_ptr<trace::Engine>> make_inprocess_engine(process::EngineOpti
                  "-p takes Linux 6.4 or newer (PTRACE_SET_SYSCALL_USER_DISPATCH_CONFIG), which is missing here"};
   }
   if (!attaches && !options.no_filter_because.empty()) {
-    return Error{EINVAL, options.no_filter_because};
+    return Error{EINVAL, "it uses a seccomp filter: " + options.no_filter_because};
   }
   const Abi abi = arch::native_abi();
   const capture::CaptureLimits& limits = recording.limits;
