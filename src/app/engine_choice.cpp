@@ -180,7 +180,7 @@ constexpr std::uint32_t longest_text_inside = 4096;
 std::string why_not_inside(const cli::Options& options) {
   const cli::Format& format = options.format;
   if (options.extras.any_scope()) {
-    return "--system-wide, --cgroup and --comm need the bpf engine";
+    return std::string(cli::scope_options) + " need the bpf engine";
   }
   if (options.startup.survive && !options.startup.attach.empty()) {
     return "--survive asks that nothing dies with the tracer, and calls that raise SIGSYS would kill the program then";
