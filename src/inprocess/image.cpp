@@ -1,7 +1,6 @@
 #include "inprocess/image.h"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <linux/memfd.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -12,12 +11,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "arch/breakpoint.h"
 #include "arch/syscall_abi.h"
 #include "base/unique_fd.h"
 #include "inprocess/embedded.h"
-#include "proc/proc_text.h"
+#include "proc/proc_files.h"
 
 namespace tracer::inprocess {
 namespace {
@@ -41,57 +41,134 @@ std::uint64_t random_page() {
   return value & most;
 }
 
-/// A file in memory that is the thread's and ours, of this size for good.
-struct SharedFile {
-  std::uint64_t theirs = 0;  ///< its descriptor in the tracee
-  UniqueFd ours;
+/// A descriptor of the thread's, which is closed in the end.
+class TheirFile {
+ public:
+  TheirFile(Injector& injector, std::uint64_t number) : injector_(&injector), number_(number) {}
+  TheirFile(TheirFile&& other) noexcept : injector_(std::exchange(other.injector_, nullptr)), number_(other.number_) {}
+  TheirFile& operator=(TheirFile&&) = delete;
+  ~TheirFile() {
+    if (injector_ != nullptr) {
+      static_cast<void>(injector_->call(gadget, SYS_close, {number_, 0, 0, 0, 0, 0}));
+    }
+  }
+  [[nodiscard]] std::uint64_t number() const { return number_; }
+
+ private:
+  Injector* injector_;
+  std::uint64_t number_;
 };
 
-Result<SharedFile> share_file(Injector& injector, pid_t tid, std::size_t size) {
+/// The very descriptor of the thread, with no more rights than it has itself.
+UniqueFd take_descriptor(pid_t tid, std::uint64_t number) {
+  constexpr unsigned of_thread = O_EXCL;  // PIDFD_THREAD, since Linux 6.9
+  UniqueFd thread(static_cast<int>(::syscall(SYS_pidfd_open, tid, of_thread)));
+  if (!thread.valid()) {
+    thread = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, proc::number_field(tid, "Tgid"), 0)));
+  }
+  return UniqueFd(thread.valid() ? static_cast<int>(::syscall(SYS_pidfd_getfd, thread.get(), number, 0)) : -1);
+}
+
+/// A file in memory that is the thread's and ours, of this size for good.
+struct SharedFile {
+  TheirFile theirs;
+  Mapping ours;
+};
+
+/// `more_seals`: from when we have mapped it.
+Result<SharedFile> share_file(Injector& injector, pid_t tid, std::size_t size, int more_seals) {
   const auto made = injector.call(gadget, SYS_memfd_create,
                                   {recorder_address + name_offset, MFD_CLOEXEC | MFD_ALLOW_SEALING, 0, 0, 0, 0});
   if (!made) {
     return made.error();
   }
-  SharedFile file;
-  file.theirs = made.value();
-  file.ours = UniqueFd(
-      ::open(proc::proc_path(tid, fmt::format("fd/{}", made.value())).c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));
-  // Only a file in memory can be sealed; from then on nobody can take from us what we have mapped.
-  constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-  struct stat status {};
-  if (!file.ours.valid() || ::fstat(file.ours.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
-      ::ftruncate(file.ours.get(), static_cast<off_t>(size)) != 0 ||
-      ::fcntl(file.ours.get(), F_ADD_SEALS, seals) != 0) {
-    const Error failed{errno, {}};
-    static_cast<void>(injector.call(gadget, SYS_close, {file.theirs, 0, 0, 0, 0, 0}));
-    return failed;
+  TheirFile theirs(injector, made.value());
+  const UniqueFd file = take_descriptor(tid, made.value());
+  // Another process may have put another file there meanwhile. None but a new file in memory is without seals (that
+  // of execution may be the machine's default), and nobody can take from us what we have mapped of a sealed one.
+  constexpr int seal_exec = 0x20;
+  const int seals = file.valid() ? ::fcntl(file.get(), F_GET_SEALS) : -1;
+  if (seals < 0) {
+    return Error{errno, {}};
   }
-  return file;
+  struct stat status {};
+  if ((seals & ~seal_exec) != 0 || ::fstat(file.get(), &status) != 0 || status.st_size != 0) {
+    return Error{EBADF, {}};
+  }
+  if (::ftruncate(file.get(), static_cast<off_t>(size)) != 0 ||
+      ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) {
+    return Error{errno, {}};
+  }
+  Mapping ours = map_file(file.get(), size, PROT_READ | PROT_WRITE, MAP_SHARED);
+  if (ours == nullptr || ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SEAL | more_seals) != 0) {
+    return Error{errno, {}};
+  }
+  return SharedFile{std::move(theirs), std::move(ours)};
 }
 
-Status map_shared(Injector& injector, const SharedFile& file, std::uint64_t address, std::size_t size, int protection) {
-  const auto mapped =
-      injector.call(gadget, SYS_mmap,
-                    {address, size, static_cast<std::uint64_t>(protection), MAP_SHARED | MAP_FIXED, file.theirs, 0});
-  static_cast<void>(injector.call(gadget, SYS_close, {file.theirs, 0, 0, 0, 0, 0}));
+Status map_shared(Injector& injector, const SharedFile& file, std::uint64_t address, std::size_t size, int protection,
+                  int fixed) {
+  const auto mapped = injector.call(gadget, SYS_mmap,
+                                    {address, size, static_cast<std::uint64_t>(protection),
+                                     static_cast<std::uint64_t>(MAP_SHARED | fixed), file.theirs.number(), 0});
   return mapped ? Status(Done{}) : Status(mapped.error());
 }
 
-Result<Mapping> share_areas(Injector& injector, pid_t tid) {
-  auto file = share_file(injector, tid, areas_size);
+/// `fixed`: MAP_FIXED where the room is reserved, else MAP_FIXED_NOREPLACE.
+Result<Mapping> share_areas(Injector& injector, pid_t tid, int fixed) {
+  auto file = share_file(injector, tid, areas_size, 0);
   if (!file) {
     return file.error();
   }
-  Mapping ours = map_file(file.value().ours.get(), areas_size, PROT_READ | PROT_WRITE, MAP_SHARED);
-  if (ours == nullptr) {
-    return Error{errno, {}};
-  }
-  if (const Status mapped = map_shared(injector, file.value(), areas_address, areas_size, PROT_READ | PROT_WRITE);
+  if (const Status mapped =
+          map_shared(injector, file.value(), areas_address, areas_size, PROT_READ | PROT_WRITE, fixed);
       !mapped) {
     return mapped.error();
   }
-  return ours;
+  // A child may have other rights: it must not write what threads of its parent return to.
+  const auto kept = injector.call(gadget, SYS_madvise, {areas_address, areas_size, MADV_DONTFORK, 0, 0, 0});
+  if (!kept) {
+    static_cast<void>(injector.call(gadget, SYS_munmap, {areas_address, areas_size, 0, 0, 0, 0}));
+    return kept.error();
+  }
+  return std::move(file.value().ours);
+}
+
+/// Maps what the recorder needs over the room that is reserved, where its first page is there already.
+Result<Mapping> fill(Injector& injector, pid_t tid, std::span<const std::byte> all) {
+  // The owners' table is the process's own, and a child that fork makes finds it empty.
+  const auto owners = injector.call(gadget, SYS_mmap,
+                                    {owners_address, sizeof(Owners), PROT_READ | PROT_WRITE,
+                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, ~std::uint64_t{0}, 0});
+  if (!owners) {
+    return owners.error();
+  }
+  if (const auto wiped = injector.call(gadget, SYS_madvise, {owners_address, sizeof(Owners), MADV_WIPEONFORK, 0, 0, 0});
+      !wiped) {
+    return wiped.error();
+  }
+  auto areas = share_areas(injector, tid, MAP_FIXED);
+  if (!areas) {
+    return areas.error();
+  }
+  // Children have the code in common with their parents, so nobody but us may write it.
+  auto file = share_file(injector, tid, all.size(), F_SEAL_FUTURE_WRITE);
+  if (!file) {
+    return file.error();
+  }
+  // What is nothing but zeros needs no page.
+  for (std::size_t at = 0; at < all.size(); at += page_size) {
+    const auto part = all.subspan(at, std::min(page_size, all.size() - at));
+    if (std::any_of(part.begin(), part.end(), [](std::byte byte) { return byte != std::byte{0}; })) {
+      std::memcpy(static_cast<std::byte*>(file.value().ours.get()) + at, part.data(), part.size());
+    }
+  }
+  if (const Status mapped =
+          map_shared(injector, file.value(), recorder_address, all.size(), PROT_READ | PROT_EXEC, MAP_FIXED);
+      !mapped) {
+    return mapped.error();
+  }
+  return areas;
 }
 
 }  // namespace
@@ -138,40 +215,11 @@ Result<Image> Image::create(const ImageContents& contents, const ptrace::Stopped
   if (const Status written = thread.write(RemoteAddr(recorder_address), front); !written) {
     return written.error();
   }
-  // The owners' table is the process's own, and a child that fork makes finds it empty.
-  const auto owners = injector.call(gadget, SYS_mmap,
-                                    {owners_address, sizeof(Owners), PROT_READ | PROT_WRITE,
-                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, ~std::uint64_t{0}, 0});
-  if (!owners) {
-    return owners.error();
-  }
-  if (const auto wiped = injector.call(gadget, SYS_madvise, {owners_address, sizeof(Owners), MADV_WIPEONFORK, 0, 0, 0});
-      !wiped) {
-    return wiped.error();
-  }
-  auto areas = share_areas(injector, thread.tid());
+  auto areas = fill(injector, thread.tid(), contents.bytes());
   if (!areas) {
+    static_cast<void>(injector.call(gadget, SYS_munmap,
+                                    {recorder_address + free_page_size, whole_size - free_page_size, 0, 0, 0, 0}));
     return areas.error();
-  }
-  auto file = share_file(injector, thread.tid(), contents.bytes().size());
-  if (!file) {
-    return file.error();
-  }
-  const Mapping code = map_file(file.value().ours.get(), contents.bytes().size(), PROT_READ | PROT_WRITE, MAP_SHARED);
-  if (code == nullptr) {
-    return Error{errno, {}};
-  }
-  // What is nothing but zeros needs no page.
-  const auto all = contents.bytes();
-  for (std::size_t at = 0; at < all.size(); at += page_size) {
-    const auto part = all.subspan(at, std::min(page_size, all.size() - at));
-    if (std::any_of(part.begin(), part.end(), [](std::byte byte) { return byte != std::byte{0}; })) {
-      std::memcpy(static_cast<std::byte*>(code.get()) + at, part.data(), part.size());
-    }
-  }
-  if (const Status mapped = map_shared(injector, file.value(), recorder_address, all.size(), PROT_READ | PROT_EXEC);
-      !mapped) {
-    return mapped.error();
   }
   Image image;
   image.areas_ = std::move(areas).value();
@@ -180,7 +228,7 @@ Result<Image> Image::create(const ImageContents& contents, const ptrace::Stopped
 
 Status Image::add_areas(const ptrace::Stopped& thread) {
   Injector injector(thread);
-  auto areas = share_areas(injector, thread.tid());
+  auto areas = share_areas(injector, thread.tid(), MAP_FIXED_NOREPLACE);
   if (!areas) {
     return areas.error();
   }
