@@ -126,7 +126,8 @@ LeftBecause Patcher::patch(const ptrace::Stopped& thread, const trace::Memory& m
   code.resize(memory.read(RemoteAddr(function->start), code));
   for (const auto& [address, stub] : stubs_) {
     const std::uint64_t offset = stub.site.patch - function->start;
-    if (stub.site.patch >= function->start && offset + stub.replaced.size() <= code.size()) {
+    if (stub.site.patch >= function->start && offset + stub.replaced.size() <= code.size() &&
+        leads_to(stub, address, std::span(code).subspan(offset, jump_size))) {
       std::copy(stub.replaced.begin(), stub.replaced.end(), code.begin() + static_cast<std::ptrdiff_t>(offset));
     }
   }
@@ -176,13 +177,21 @@ std::optional<std::uint64_t> Patcher::original_of(std::uint64_t address) const {
   return original;
 }
 
+bool Patcher::leads_to(const Stub& stub, std::uint64_t address, std::span<const std::byte> code) {
+  const auto jump = arch::site_jump(stub.site.patch, address);
+  return jump && std::equal(code.begin(), code.end(), jump->begin(), jump->end());
+}
+
+void Patcher::put_back(const ptrace::Stopped& thread, std::uint64_t address, const Stub& stub) {
+  std::array<std::byte, jump_size> now{};
+  if (peek(thread, stub.site.patch, now) && leads_to(stub, address, now)) {
+    static_cast<void>(thread.write(RemoteAddr(stub.site.patch), stub.replaced));
+  }
+}
+
 void Patcher::undo_all(const ptrace::Stopped& thread, const Symbols& symbols, bool unmaps) const {
   for (const auto& [address, stub] : stubs_) {
-    std::array<std::byte, jump_size> now{};
-    const auto jump = arch::site_jump(stub.site.patch, address);
-    if (jump && peek(thread, stub.site.patch, now) && now == *jump) {
-      static_cast<void>(thread.write(RemoteAddr(stub.site.patch), stub.replaced));
-    }
+    put_back(thread, address, stub);
   }
   if (!unmaps) {
     return;
@@ -202,9 +211,8 @@ std::optional<std::uint64_t> Patcher::undo(const ptrace::Stopped& thread, std::u
   if (found == stubs_.end()) {
     return std::nullopt;
   }
-  const Stub& stub = found->second;
-  static_cast<void>(thread.write(RemoteAddr(stub.site.patch), stub.replaced));
-  return stub.site.patch;
+  put_back(thread, address, found->second);
+  return found->second.site.patch;
 }
 
 }  // namespace tracer::inprocess

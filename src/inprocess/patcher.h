@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -56,6 +57,9 @@ class Patcher {
     std::uint64_t used = 0;
   };
 
+  /// Whether the code at the stub's site is the jump to it, and no other code that was mapped there since.
+  static bool leads_to(const Stub& stub, std::uint64_t address, std::span<const std::byte> code);
+  static void put_back(const ptrace::Stopped& thread, std::uint64_t address, const Stub& stub);
   Page* page_near(const ptrace::Stopped& thread, std::string_view map, std::uint64_t address, const Symbols& symbols);
 
   std::map<std::uint64_t, Stub> stubs_;
