@@ -20,6 +20,9 @@ std::size_t front_size(std::uint32_t kind) {
 
 void ThreadRing::look() {
   looked_from_ = position_;
+  if (left_) {
+    return;
+  }
   end_ = __atomic_load_n(&area().written, __ATOMIC_ACQUIRE);
   if (end_ - position_ > ring_size) {
     give_up();
@@ -31,6 +34,7 @@ void ThreadRing::give_up() {
   area().off = 1;
   position_ = end_;
   damaged_ = true;
+  left_ = true;
 }
 
 bool ThreadRing::next() {
@@ -44,12 +48,11 @@ bool ThreadRing::next() {
     }
     size_ = head_.size;
     const bool is_call = head_.kind == record_enter || head_.kind == record_leave;
-    if (size_ == 0 || size_ > room || size_ % 8 != 0 || (is_call && size_ < front_size(head_.kind)) ||
-        (!is_call && head_.kind != record_filler) || (head_.kind == record_enter) == open_) {
-      if (head_.kind != record_filler || size_ == 0 || size_ > room) {
-        give_up();
-        return false;
-      }
+    const bool is_whole_call = is_call && size_ % 8 == 0 && size_ >= front_size(head_.kind);
+    const bool is_expected = head_.kind == record_filler || (is_whole_call && (head_.kind == record_enter) != open_);
+    if (size_ == 0 || size_ > room || !is_expected) {
+      give_up();
+      return false;
     }
     if (is_call) {
       return true;

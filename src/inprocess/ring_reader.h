@@ -57,6 +57,7 @@ class ThreadRing {
   trace::Event event_;  ///< the last one
   bool open_ = false;
   bool damaged_ = false;
+  bool left_ = false;             ///< for good, whatever the program makes of ThreadArea::off
   std::vector<std::byte> entry_;  ///< chunks of the last entry
 };
 
