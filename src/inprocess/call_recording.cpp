@@ -1,5 +1,6 @@
 #include "inprocess/call_recording.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <linux/prctl.h>
 #include <signal.h>
@@ -27,14 +28,19 @@ constexpr std::chrono::microseconds most_between_collections{20'000};
 constexpr std::chrono::microseconds least_between_collections{500};
 constexpr std::uint64_t plenty = ring_size / 4;
 
-/// Calls after which memory may be gone that could be read before. None of them is recorded inside.
+/// Calls after which memory may be gone that could be read before. None of them is recorded inside, open and openat not
+/// where they truncate.
 constexpr std::array unmapping_calls{
-    SYS_munmap, SYS_mmap,  SYS_mremap, SYS_mprotect, SYS_pkey_mprotect, SYS_madvise,         SYS_process_madvise,
-    SYS_brk,    SYS_shmat, SYS_shmdt,  SYS_truncate, SYS_ftruncate,     SYS_remap_file_pages};
+    SYS_munmap,           SYS_mmap,  SYS_mremap,  SYS_mprotect, SYS_pkey_mprotect, SYS_madvise,
+    SYS_process_madvise,  SYS_brk,   SYS_shmat,   SYS_shmdt,    SYS_truncate,      SYS_ftruncate,
+    SYS_remap_file_pages, SYS_creat, SYS_openat2, SYS_fallocate};
 
-bool unmaps(std::uint64_t number) {
+bool unmaps(const ptrace::CallState& entry) {
+  if (entry.number == SYS_open || entry.number == SYS_openat) {
+    return (entry.args[entry.number == SYS_open ? 1 : 2] & O_TRUNC) != 0;
+  }
   return std::any_of(unmapping_calls.begin(), unmapping_calls.end(),
-                     [&](long call) { return static_cast<std::uint64_t>(call) == number; });
+                     [&](long call) { return static_cast<std::uint64_t>(call) == entry.number; });
 }
 
 /// Whether the call may copy the memory to a child.
@@ -46,7 +52,7 @@ bool forks(const ptrace::CallState& entry) {
 /// Whether the call changes the mappings at the addresses of the recorder. A wish of mmap and shmat that is no order is
 /// met elsewhere, and taken for an order here.
 bool concerns_us(const ptrace::CallState& entry) {
-  if (entry.abi != Abi::x86_64 || !unmaps(entry.number)) {
+  if (entry.abi != Abi::x86_64 || !unmaps(entry)) {
     return false;
   }
   const auto overlaps = [](std::uint64_t start, std::uint64_t size) {
@@ -61,6 +67,11 @@ bool concerns_us(const ptrace::CallState& entry) {
     case SYS_brk:
     case SYS_truncate:
     case SYS_ftruncate:
+    case SYS_creat:
+    case SYS_open:
+    case SYS_openat:
+    case SYS_openat2:
+    case SYS_fallocate:
     case SYS_process_madvise:
       return false;
     default:
@@ -276,10 +287,10 @@ void CallRecording::before_call(ptrace::Tracee& tracee, const ptrace::CallState&
     say_off(tracee.tgid, other_root);
     changing_root_.push_back(tracee.tid());
   }
-  if (state.abi != Abi::x86_64 || state.number == SYS_pkey_alloc) {
+  if (state.abi != Abi::x86_64 || state.number == SYS_pkey_alloc || state.number == SYS_io_uring_setup) {
     process.remembers = false;
     update_generation(process);
-  } else if (unmaps(state.number)) {
+  } else if (unmaps(state)) {
     process.unmapping.push_back(tracee.tid());
     update_generation(process);
   }

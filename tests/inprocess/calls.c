@@ -343,6 +343,48 @@ static void forged(void) {
   exit(0);
 }
 
+/// A child can neither see what threads of its parent return to, nor change the code that they run.
+static void children(void) {
+  work(NULL);
+  char* const code = (char*)0x7ea000000000;
+  const pid_t child = fork();
+  if (child == 0) {
+    must(mprotect(code, 4096, PROT_READ | PROT_WRITE | PROT_EXEC) != 0, "code of others is read-only");
+    must(msync(code + 0x801000, 4096, MS_ASYNC) != 0, "areas are the parent's own");
+    work(NULL);
+    _exit(0);
+  }
+  int status = 1;
+  must(waitpid(child, &status, 0) == child && status == 0, "child");
+}
+
+/// Memory of a file that is truncated: the call fails, and SIGBUS stays as the program has set it.
+static void truncation(void) {
+  struct sigaction action = {.sa_handler = on_signal};
+  struct sigaction found;
+  sigset_t set;
+  sigset_t blocked;
+  char path[] = "/tmp/truncation-XXXXXX";
+  const int file = mkstemp(path);
+  must(file >= 0 && ftruncate(file, 4096) == 0, "file");
+  const char* memory = mmap(NULL, 4096, PROT_READ, MAP_SHARED, file, 0);
+  const int output = memfd_create("out", 0);
+  sigaction(SIGBUS, &action, NULL);
+  sigemptyset(&set);
+  sigaddset(&set, SIGBUS);
+  sigprocmask(SIG_BLOCK, &set, NULL);
+  for (long i = 0; i < count; ++i) {
+    close(open(path, O_RDWR));
+    must(write(output, memory, 64) == 64, "write");
+  }
+  close(open(path, O_RDWR | O_TRUNC));
+  must(write(output, memory, 64) == -1 && errno == EFAULT, "EFAULT");
+  sigprocmask(SIG_BLOCK, NULL, &blocked);
+  sigaction(SIGBUS, NULL, &found);
+  must(sigismember(&blocked, SIGBUS) == 1 && found.sa_handler == on_signal, "SIGBUS is as it was");
+  unlink(path);
+}
+
 static int clone_body(void* unused) {
   (void)unused;
   work(NULL);
@@ -570,6 +612,10 @@ int main(int argc, char** argv) {
     run_until_told(argc > 3 ? atoi(argv[3]) : 4);
   } else if (strcmp(mode, "forged") == 0) {
     forged();
+  } else if (strcmp(mode, "children") == 0) {
+    children();
+  } else if (strcmp(mode, "truncation") == 0) {
+    truncation();
   } else if (strcmp(mode, "roots") == 0) {
     roots();
   } else if (strcmp(mode, "stops") == 0) {

@@ -112,29 +112,13 @@ std::bitset<trace::max_filtered_number> recordable_calls() {
     calls.reset(static_cast<std::size_t>(number));
   }
   // These change the memory, the thread-local data, or what calls do.
-  for (const int number : {SYS_mmap,
-                           SYS_munmap,
-                           SYS_mremap,
-                           SYS_mprotect,
-                           SYS_pkey_mprotect,
-                           SYS_madvise,
-                           SYS_process_madvise,
-                           SYS_brk,
-                           SYS_shmat,
-                           SYS_shmdt,
-                           SYS_remap_file_pages,
-                           SYS_truncate,
-                           SYS_ftruncate,
-                           SYS_arch_prctl,
-                           SYS_prctl,
-                           SYS_seccomp,
-                           SYS_ptrace,
-                           SYS_set_thread_area,
-                           SYS_modify_ldt,
-                           SYS_unshare,
-                           SYS_setns,
-                           SYS_userfaultfd,
-                           SYS_iopl,
+  for (const int number : {SYS_mmap,          SYS_munmap,         SYS_mremap,           SYS_mprotect,
+                           SYS_pkey_mprotect, SYS_madvise,        SYS_process_madvise,  SYS_brk,
+                           SYS_shmat,         SYS_shmdt,          SYS_remap_file_pages, SYS_truncate,
+                           SYS_ftruncate,     SYS_creat,          SYS_openat2,          SYS_fallocate,
+                           SYS_pkey_alloc,    SYS_io_uring_setup, SYS_arch_prctl,       SYS_prctl,
+                           SYS_seccomp,       SYS_ptrace,         SYS_set_thread_area,  SYS_modify_ldt,
+                           SYS_unshare,       SYS_setns,          SYS_userfaultfd,      SYS_iopl,
                            SYS_ioperm}) {
     calls.reset(static_cast<std::size_t>(number));
   }

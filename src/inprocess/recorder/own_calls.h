@@ -13,6 +13,11 @@ namespace tracer::inprocess::recorder {
 extern "C" std::int64_t own_call(std::uint64_t number, std::uint64_t first, std::uint64_t second, const void* third,
                                  void* fourth, std::uint64_t fifth);
 
+// Calls that are made inside but with this flag.
+inline constexpr std::uint64_t open_number = 2;
+inline constexpr std::uint64_t openat_number = 257;
+inline constexpr std::uint64_t truncates = 0x200;  // O_TRUNC
+
 // Numbers and values of the calls that the recorder makes on its own account.
 inline constexpr std::uint64_t rt_sigprocmask_number = 14;
 inline constexpr std::uint64_t invalid_how = 99;

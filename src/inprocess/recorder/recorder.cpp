@@ -485,6 +485,11 @@ std::uint32_t record_entry(ThreadArea* area) {
       __atomic_load_n(&thread.held, __ATOMIC_RELAXED) != 0 || used > ring_size - 4 * largest_record) {
     return 0;
   }
+  // What truncates a file may take pages away that are remembered.
+  if ((number == open_number && (thread.rsi & truncates) != 0) ||
+      (number == openat_number && (thread.rdx & truncates) != 0)) {
+    return 0;
+  }
   const std::uint64_t bit = std::uint64_t{1} << (number % 64);
   thread.unrecorded = 0;
   if ((t.recorded[number / 64] & bit) == 0) {
