@@ -173,7 +173,7 @@ Status Attacher::attach_process(pid_t pid) {
 void Attacher::attach_more_threads(pid_t tgid, std::size_t first) {
   // Threads start and end while we look. A pass that finds nothing new ends it: from then on every thread's creator
   // is ours, and the kernel attaches what it creates. (Those are met here as "not permitted" and left to their Fork.)
-  const bool seen = options_.follow_forks || functions_ != nullptr;
+  const bool seen = options_.follow_forks || options_.as_ltrace || functions_ != nullptr;
   for (bool found_new = true; found_new;) {
     found_new = false;
     for (const pid_t tid : proc::threads_of(tgid)) {
