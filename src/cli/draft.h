@@ -47,6 +47,9 @@ struct Draft {
   bool sort_given = false;
   bool columns_given = false;
   bool frame_limit_given = false;
+  bool unwinder_given = false;
+  bool weight_given = false;
+  bool bpf_buffer_given = false;
   unsigned versions = 0;
 
   void warn(const std::string& message) { options.warnings.push_back(options.program_name + ": " + message + "\n"); }

@@ -242,6 +242,8 @@ Applied check_fold(const Options& options) {
       {format.stack_trace != StackTrace::none, "-k/--stack-trace: each stack belongs to the line of a call"},
       {!format.dump_reads.empty() || !format.dump_writes.empty(),
        "-e read and -e write: each dump belongs to the line of a call"},
+      {options.extras.explain && options.output.to == Output::To::standard_error,
+       "--explain: no lines are written without -o FILE"},
   };
   for (const auto& [given, why] : excluded) {
     if (given) {
@@ -249,6 +251,41 @@ Applied check_fold(const Options& options) {
     }
   }
   return std::nullopt;
+}
+
+/// Whether the bpf engine may be the one that traces.
+bool may_use_bpf_buffer(const Extras& extras) {
+  const bool live = extras.files.replay.empty() && extras.explain_trace.empty();
+  return live &&
+         (extras.engine == EngineChoice::bpf || (extras.engine == EngineChoice::automatic && extras.any_scope()));
+}
+
+void warn_of_options_without_effect(Draft& draft) {
+  const Format& format = draft.options.format;
+  const bool json = format.output == OutputFormat::json;
+  const bool packets = format.output == OutputFormat::pcapng;
+  const bool stacks = format.stack_trace != StackTrace::none || format.output == OutputFormat::folded;
+  struct WithoutEffect {
+    bool given = false;
+    std::string_view option;
+    std::string_view where;
+  };
+  const WithoutEffect options[] = {
+      {draft.frame_limit_given && !stacks, "--stack-trace-frame-limit", "without -k/--stack-trace"},
+      {draft.unwinder_given && !stacks, "--stack-unwinder", "without -k/--stack-trace"},
+      {draft.weight_given && format.output != OutputFormat::folded, "--folded-weight", "without --format=folded"},
+      {draft.bpf_buffer_given && !may_use_bpf_buffer(draft.options.extras), "--bpf-buffer",
+       "without the bpf engine (--engine=bpf)"},
+      {packets && format.stack_trace != StackTrace::none, "-k/--stack-trace", "with --format=pcapng"},
+      {json && format.instruction_pointer, "-i/--instruction-pointer", "with --format=json"},
+      {json && format.syscall_number, "-n/--syscall-number", "with --format=json"},
+      {json && format.argument_names, "-N/--arg-names", "with --format=json"},
+  };
+  for (const WithoutEffect& one : options) {
+    if (one.given) {
+      draft.warn(fmt::format("{} has no effect {}", one.option, one.where));
+    }
+  }
 }
 
 Applied finish_output(Draft& draft) {
@@ -268,9 +305,7 @@ Applied finish_output(Draft& draft) {
         "Only the last of -z/--successful-only/-Z/--failed-only options will take effect. See status qualifier for "
         "more complex filters.");
   }
-  if (draft.frame_limit_given && format.stack_trace == StackTrace::none) {
-    draft.warn("--stack-trace-frame-limit has no effect without -k/--stack-trace");
-  }
+  warn_of_options_without_effect(draft);
   if (output.separate && output.to == Output::To::command) {
     return Failure{"piping the output and -ff/--output-separately are mutually exclusive", true};
   }
@@ -278,6 +313,9 @@ Applied finish_output(Draft& draft) {
     output.separate = false;
   }
   const OutputFormatRow& row = row_of(format.output);
+  if (format.output != OutputFormat::text && !(format.dump_reads.empty() && format.dump_writes.empty())) {
+    return Failure{fmt::format("--format={} has no dumps: leave -e read and -e write out", row.name), true};
+  }
   if (output.separate && (row.is_export || format.output == OutputFormat::folded)) {
     return Failure{fmt::format("--format={} and -ff/--output-separately are mutually exclusive", row.name), true};
   }

@@ -17,6 +17,7 @@ struct Excluded {
 Applied check_recorded(const Options& options, std::string_view recording) {
   const Startup& startup = options.startup;
   const Extras& extras = options.extras;
+  const TraceFiles& files = extras.files;
   const Format& format = options.format;
   constexpr std::string_view source = "a recording takes the place of a program";
   constexpr std::string_view choice = "the recording was made already";
@@ -34,6 +35,9 @@ Applied check_recorded(const Options& options, std::string_view recording) {
       {startup.survive, "--survive", choice},
       {startup.user.has_value(), "-u/--user", choice},
       {startup.seccomp_bpf, "--seccomp-bpf", choice},
+      {files.in_memory(), "--record-last", choice},
+      {!files.when.empty(), "--record-when", choice},
+      {!startup.environment.empty(), "-E/--env", choice},
       {extras.explain_after.has_value(), "--explain-after", choice},
       {format.namespaces, "--namespace", live},
       {format.secontext.shown, "--secontext", live},

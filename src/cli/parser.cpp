@@ -176,6 +176,7 @@ Applied apply(Draft& draft, const GivenOption& given) {
       return set_flag(options.summary.exact);
 
     case OptionId::stack_unwinder:
+      draft.unwinder_given = true;
       return stack_unwinder(draft, given);
     case OptionId::compat:
       return compat(draft, given);
@@ -184,10 +185,12 @@ Applied apply(Draft& draft, const GivenOption& given) {
       options.format.fold = given.row->id == OptionId::fold ? Fold::always : Fold::never;
       return std::nullopt;
     case OptionId::folded_weight:
+      draft.weight_given = true;
       return folded_weight(draft, given);
     case OptionId::engine:
       return engine(draft, given);
     case OptionId::bpf_buffer:
+      draft.bpf_buffer_given = true;
       return bpf_buffer(draft, given);
     case OptionId::output_format:
       return output_format(draft, given);

@@ -292,6 +292,18 @@ TEST_CASE("warnings come in strace's order") {
   CHECK(warnings({"--stack-trace-frame-limit=2"}) ==
         "strace: --stack-trace-frame-limit has no effect without -k/--stack-trace\n");
   CHECK(warnings({"-k", "--stack-trace-frame-limit=2"}).empty());
+  CHECK(warnings({"--stack-unwinder=libdw", "--folded-weight=time", "--bpf-buffer=1M"}) ==
+        "strace: --stack-unwinder has no effect without -k/--stack-trace\n"
+        "strace: --folded-weight has no effect without --format=folded\n"
+        "strace: --bpf-buffer has no effect without the bpf engine (--engine=bpf)\n");
+  CHECK(warnings({"--format=json", "-i", "-n", "-N"}) ==
+        "strace: -i/--instruction-pointer has no effect with --format=json\n"
+        "strace: -n/--syscall-number has no effect with --format=json\n"
+        "strace: -N/--arg-names has no effect with --format=json\n");
+  CHECK(warnings({"--format=pcapng", "-o", "x", "-k"}) ==
+        "strace: -k/--stack-trace has no effect with --format=pcapng\n");
+  CHECK(warnings({"--format=folded", "--folded-weight=time", "--stack-unwinder=libdw"}).empty());
+  CHECK(warnings({"--engine=bpf", "--bpf-buffer=1M"}).empty());
   CHECK(warnings({"-f", "-F"}) == "strace: deprecated option -F ignored\n");
   // A warning is printed even where an error follows.
   CHECK(text_of(run({"-F", "-c", "-ff", "ls"})).starts_with("strace: deprecated option -F ignored\nstrace: (-c"));
