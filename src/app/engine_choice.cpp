@@ -176,6 +176,22 @@ Result<std::unique_ptr<trace::Engine>> make_bpf_engine(const cli::Options& optio
 /// How much of a string the recorder inside a program copies at most.
 constexpr std::uint32_t longest_text_inside = 4096;
 
+/// Returns why the recorder cannot be put into programs that run already, and be taken out again; empty if it can.
+std::string why_not_attach_inside(const cli::Options& options) {
+  if (!options.startup.follow_forks) {
+    return "threads that are not followed could take away what it has in the process (add -f)";
+  }
+  // Calls raise SIGSYS until the tracer has left the process, so it has to come to that.
+  if (options.output.to != cli::Output::To::file && !options.only_counts()) {
+    return "a tracer that cannot leave because its reader waits would have the program killed (write to a file, -o "
+           "FILE)";
+  }
+  if (options.startup.interruptible == process::Interruptible::anywhere) {
+    return "-I1 lets signals end the tracer before it has left the process";
+  }
+  return {};
+}
+
 /// Returns which of the options cannot be had from calls that are recorded inside the program; empty if none does.
 std::string why_not_inside(const cli::Options& options) {
   const cli::Format& format = options.format;
@@ -184,6 +200,11 @@ std::string why_not_inside(const cli::Options& options) {
   }
   if (options.startup.survive && !options.startup.attach.empty()) {
     return "--survive asks that nothing dies with the tracer, and calls that raise SIGSYS would kill the program then";
+  }
+  if (!options.startup.attach.empty()) {
+    if (const std::string why_not = why_not_attach_inside(options); !why_not.empty()) {
+      return why_not;
+    }
   }
   if (names_functions(options)) {
     return "functions are traced, which needs breakpoints";
