@@ -448,7 +448,6 @@ static void on_end(int signal) {
   ending = 1;
 }
 
-
 /// Checks the results of calls of all kinds: short, blocking, interrupted, with signals blocked.
 static void* busy(void* number) {
   const long mine = (long)number;
@@ -565,7 +564,8 @@ static void when_told(char* self, int executes) {
 static void install_filter(void) {
   struct sock_filter allow[] = {{BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}};
   const struct sock_fprog program = {1, allow};
-  must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0, "filter");
+  must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0,
+       "filter");
 }
 
 int main(int argc, char** argv) {
