@@ -97,8 +97,8 @@ class CallTable {
   CallTable() = default;
   CallTable(const CallTable&) = delete;
   CallTable& operator=(const CallTable&) = delete;
-  CallTable(CallTable&&) = default;
-  CallTable& operator=(CallTable&&) = default;
+  CallTable(CallTable&&) noexcept = default;
+  CallTable& operator=(CallTable&&) noexcept = default;
   ~CallTable() = default;
 
   [[nodiscard]] Value* find(std::uint64_t key) {

@@ -300,7 +300,7 @@ void FactReader::take_register(Cursor in) {
 void FactReader::take_stack(Cursor in) {
   constexpr std::size_t most_frames = 4096;
   const std::uint64_t stack = in.number();
-  if (stack == known_.stacks.size() && spend(of_block_, sizeof known_.stacks[0])) {
+  if (stack == known_.stacks.size() && spend(of_block_, sizeof(std::string_view))) {
     known_.stacks.push_back(in.text());
   }
   if (stack >= known_.stacks.size()) {

@@ -32,7 +32,7 @@ std::string seconds_of(nanoseconds duration) {
 
 /// A word of a command line, as a shell would need it. A recording is not to change the terminal.
 std::string quoted(std::string_view bytes) {
-  const std::string word = printable(bytes);
+  std::string word = printable(bytes);
   constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
   if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) {
     return word;

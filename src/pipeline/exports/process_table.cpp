@@ -20,7 +20,7 @@ constexpr std::size_t most_bytes = std::size_t{16} << 10;  // of a command line,
 std::size_t shorten(std::vector<std::string>& words) {
   std::size_t bytes = 0;
   const auto end = std::find_if(words.begin(), words.end(), [&](const std::string& word) {
-    bytes += sizeof word + word.size();
+    bytes += sizeof(std::string) + word.size();
     return bytes > most_bytes;
   });
   const auto left_out = static_cast<std::size_t>(words.end() - end);
