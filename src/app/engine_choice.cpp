@@ -202,7 +202,7 @@ std::string why_not_inside(const cli::Options& options) {
     return "--survive asks that nothing dies with the tracer, and calls that raise SIGSYS would kill the program then";
   }
   if (!options.startup.attach.empty()) {
-    if (const std::string why_not = why_not_attach_inside(options); !why_not.empty()) {
+    if (std::string why_not = why_not_attach_inside(options); !why_not.empty()) {
       return why_not;
     }
   }
