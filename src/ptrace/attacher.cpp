@@ -161,7 +161,7 @@ Status Attacher::attach_process(pid_t pid) {
     return Error{why, process::attach_failure(pid, why, options_)};
   }
   const std::size_t first = requested_.size() - 1;
-  if (options_.follow_forks || options_.as_ltrace || watches_whole_processes()) {
+  if (shows_whole_processes() || watches_whole_processes()) {
     attach_more_threads(tgid, first);
   }
   if (watches_whole_processes()) {
@@ -173,7 +173,7 @@ Status Attacher::attach_process(pid_t pid) {
 void Attacher::attach_more_threads(pid_t tgid, std::size_t first) {
   // Threads start and end while we look. A pass that finds nothing new ends it: from then on every thread's creator
   // is ours, and the kernel attaches what it creates. (Those are met here as "not permitted" and left to their Fork.)
-  const bool seen = options_.follow_forks || options_.as_ltrace || functions_ != nullptr;
+  const bool seen = shows_whole_processes();
   for (bool found_new = true; found_new;) {
     found_new = false;
     for (const pid_t tid : proc::threads_of(tgid)) {

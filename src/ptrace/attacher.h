@@ -47,6 +47,10 @@ class Attacher {
   }
   /// Whether all threads of a process have to be ours, as there is something of ours in their common memory.
   [[nodiscard]] bool watches_whole_processes() const { return functions_ != nullptr || recorder_ != nullptr; }
+  /// Whether -p shows all threads of a process, not just the one that was named.
+  [[nodiscard]] bool shows_whole_processes() const {
+    return options_.follow_forks || options_.as_ltrace || functions_ != nullptr;
+  }
   [[nodiscard]] std::optional<ForegroundProxy>& proxy() { return proxy_; }
 
  private:
