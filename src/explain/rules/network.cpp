@@ -39,19 +39,24 @@ std::string with_service(const Peer& peer) {
   return peer.name() + (service.empty() ? "" : " (the port of " + service + ")");
 }
 
+/// Returns the address of the last connect before `at` of the same descriptor.
+Peer peer_of_socket(const Process& process, const Step& at) {
+  const std::int64_t fd = at.call.descriptor("sockfd");
+  Peer peer;
+  for (const Step& step : process.steps) {
+    if (step.call.name == "connect" && step.order < at.order && step.call.descriptor("sockfd") == fd) {
+      peer = peer_of(step.call);
+    }
+  }
+  return peer;
+}
+
 /// Returns the address of a connect, or for another call that of the last connect of the same descriptor.
 Peer peer_of_step(const Case& facts) {
   if (facts.call().name == "connect") {
     return peer_of(facts.call());
   }
-  const std::int64_t fd = facts.call().descriptor("sockfd");
-  Peer peer;
-  for (const Step& step : facts.process.steps) {
-    if (step.call.name == "connect" && step.order < facts.step->order && step.call.descriptor("sockfd") == fd) {
-      peer = peer_of(step.call);
-    }
-  }
-  return peer;
+  return peer_of_socket(facts.process, *facts.step);
 }
 
 // ---------------------------------------------------------------------------------------------- bind
@@ -264,7 +269,6 @@ std::string http_status(const std::string& text) {
 std::optional<Finding> http_error(const Case& facts) {
   std::string status;
   Finding finding;
-  Peer server;
   std::string request;
   for (const Step& step : facts.process.steps) {
     const Call& call = step.call;
@@ -272,7 +276,6 @@ std::optional<Finding> http_error(const Case& facts) {
       continue;
     }
     if (call.name == "connect") {
-      server = peer_of(call);
       request.clear();
     } else if (call.name == "sendto" && contains(call.argument("buf").value.text, " HTTP/1.")) {
       const std::string& text = call.argument("buf").value.text;
@@ -286,7 +289,8 @@ std::optional<Finding> http_error(const Case& facts) {
   if (status < "400" || !facts.messages.empty()) {
     return std::nullopt;
   }
-  finding.cause = with_service(server) + " answered " + status + (request.empty() ? "" : " to " + request);
+  finding.cause = with_service(peer_of_socket(facts.process, *finding.evidence.front())) + " answered " + status +
+                  (request.empty() ? "" : " to " + request);
   finding.remedy = status.front() == '5' ? "see the log of that server"
                    : status.starts_with("401") || status.starts_with("403")
                        ? "check the user, the password or the token"
