@@ -61,11 +61,7 @@ class TheirFile {
 
 /// The very descriptor of the thread, with no more rights than it has itself.
 UniqueFd take_descriptor(pid_t tid, std::uint64_t number) {
-  constexpr unsigned of_thread = O_EXCL;  // PIDFD_THREAD, since Linux 6.9
-  UniqueFd thread(static_cast<int>(::syscall(SYS_pidfd_open, tid, of_thread)));
-  if (!thread.valid()) {
-    thread = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, proc::number_field(tid, "Tgid"), 0)));
-  }
+  const UniqueFd thread = proc::open_task(tid);
   return UniqueFd(thread.valid() ? static_cast<int>(::syscall(SYS_pidfd_getfd, thread.get(), number, 0)) : -1);
 }
 

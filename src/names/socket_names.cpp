@@ -183,10 +183,7 @@ std::optional<trace::SocketEndpoint> endpoint_by(AddressGetter getter, const Uni
 int SocketNames::process_of(std::int32_t tid) {
   if (process_tid_ != tid) {
     process_tid_ = tid;
-    process_.reset(static_cast<int>(::syscall(SYS_pidfd_open, tid, 0)));
-    if (!process_.valid()) {  // not the leader of its process
-      process_.reset(static_cast<int>(::syscall(SYS_pidfd_open, proc::process_of(tid), 0)));
-    }
+    process_ = proc::open_task(tid);
   }
   return process_.get();
 }

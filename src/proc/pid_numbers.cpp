@@ -42,7 +42,8 @@ std::vector<pid_t> ids_of(const std::string& status, std::string_view label) {
   return numbers;
 }
 
-/// Returns a pidfd of a thread.
+}  // namespace
+
 UniqueFd open_thread(pid_t tid) {
   constexpr unsigned pidfd_thread = O_EXCL;  // linux/pidfd.h, since Linux 6.9
   UniqueFd fd(static_cast<int>(::syscall(SYS_pidfd_open, tid, pidfd_thread)));
@@ -51,8 +52,6 @@ UniqueFd open_thread(pid_t tid) {
   }
   return fd;
 }
-
-}  // namespace
 
 pid_t number_in_proc(pid_t tid) {
   if (proc_is_ours()) {

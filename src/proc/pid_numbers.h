@@ -8,7 +8,12 @@
 #include <string_view>
 #include <vector>
 
+#include "base/unique_fd.h"
+
 namespace tracer::proc {
+
+/// Returns a pidfd of a thread; before Linux 6.9, only of the first one of a process. Invalid with errno otherwise.
+[[nodiscard]] UniqueFd open_thread(pid_t tid);
 
 /// Returns the number under which /proc has the thread `tid`; 0 if it does not have it.
 [[nodiscard]] pid_t number_in_proc(pid_t tid);

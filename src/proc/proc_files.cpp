@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
 #include "base/directory.h"
 #include "base/number_text.h"
@@ -52,6 +53,11 @@ std::vector<pid_t> threads_of(pid_t pid) {
 pid_t process_of(pid_t tid) {
   const pid_t tgid = id_field(tid, "Tgid");
   return tgid > 0 ? tgid : tid;
+}
+
+UniqueFd open_task(pid_t tid) {
+  UniqueFd task = open_thread(tid);
+  return task.valid() ? std::move(task) : open_thread(process_of(tid));
 }
 
 bool is_alive(pid_t tid) {

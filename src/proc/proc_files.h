@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/unique_fd.h"
+
 namespace tracer::proc {
 
 /// Returns a field of /proc/PID/status such as "TracerPid"; empty if there is none.
@@ -23,6 +25,8 @@ bool has_capability(unsigned number);
 std::vector<pid_t> threads_of(pid_t pid);
 /// Returns the thread group ID of a thread; `tid` itself if that is unknown.
 pid_t process_of(pid_t tid);
+/// Returns a pidfd of a thread, or of its process where Linux has none of threads. Invalid with errno if it is gone.
+UniqueFd open_task(pid_t tid);
 /// Returns the parent process ID; 0 if that is unknown.
 pid_t parent_of(pid_t tid);
 /// Whether the thread exists and is not a zombie.
