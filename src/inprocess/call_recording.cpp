@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 #include <linux/prctl.h>
 #include <signal.h>
-#include <sys/syscall.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -28,24 +27,50 @@ constexpr std::chrono::microseconds most_between_collections{20'000};
 constexpr std::chrono::microseconds least_between_collections{500};
 constexpr std::uint64_t plenty = ring_size / 4;
 
+/// Numbers of x86_64, whatever the tracer is built for: the recorder is code of x86_64.
+enum Number : std::uint64_t {
+  nr_open = 2,
+  nr_mmap = 9,
+  nr_mprotect = 10,
+  nr_munmap = 11,
+  nr_brk = 12,
+  nr_mremap = 25,
+  nr_madvise = 28,
+  nr_shmat = 30,
+  nr_clone = 56,
+  nr_fork = 57,
+  nr_vfork = 58,
+  nr_shmdt = 67,
+  nr_truncate = 76,
+  nr_ftruncate = 77,
+  nr_creat = 85,
+  nr_remap_file_pages = 216,
+  nr_openat = 257,
+  nr_fallocate = 285,
+  nr_pkey_mprotect = 329,
+  nr_pkey_alloc = 330,
+  nr_io_uring_setup = 425,
+  nr_clone3 = 435,
+  nr_openat2 = 437,
+  nr_process_madvise = 440,
+};
+
 /// Calls after which memory may be gone that could be read before. None of them is recorded inside, open and openat not
 /// where they truncate.
-constexpr std::array unmapping_calls{
-    SYS_munmap,           SYS_mmap,  SYS_mremap,  SYS_mprotect, SYS_pkey_mprotect, SYS_madvise,
-    SYS_process_madvise,  SYS_brk,   SYS_shmat,   SYS_shmdt,    SYS_truncate,      SYS_ftruncate,
-    SYS_remap_file_pages, SYS_creat, SYS_openat2, SYS_fallocate};
+constexpr std::array<std::uint64_t, 16> unmapping_calls{
+    nr_munmap, nr_mmap,  nr_mremap,   nr_mprotect,  nr_pkey_mprotect,    nr_madvise, nr_process_madvise, nr_brk,
+    nr_shmat,  nr_shmdt, nr_truncate, nr_ftruncate, nr_remap_file_pages, nr_creat,   nr_openat2,         nr_fallocate};
 
 bool unmaps(const ptrace::CallState& entry) {
-  if (entry.number == SYS_open || entry.number == SYS_openat) {
-    return (entry.args[entry.number == SYS_open ? 1 : 2] & O_TRUNC) != 0;
+  if (entry.number == nr_open || entry.number == nr_openat) {
+    return (entry.args[entry.number == nr_open ? 1 : 2] & O_TRUNC) != 0;
   }
-  return std::any_of(unmapping_calls.begin(), unmapping_calls.end(),
-                     [&](long call) { return static_cast<std::uint64_t>(call) == entry.number; });
+  return std::find(unmapping_calls.begin(), unmapping_calls.end(), entry.number) != unmapping_calls.end();
 }
 
 /// Whether the call may copy the memory to a child.
 bool forks(const ptrace::CallState& entry) {
-  constexpr std::array<std::uint64_t, 4> calls{56, 57, 58, 435};  // clone, fork, vfork and clone3 of x86_64
+  constexpr std::array<std::uint64_t, 4> calls{nr_clone, nr_fork, nr_vfork, nr_clone3};
   return entry.abi != Abi::x86_64 || std::find(calls.begin(), calls.end(), entry.number) != calls.end();
 }
 
@@ -60,19 +85,19 @@ bool concerns_us(const ptrace::CallState& entry) {
   };
   const auto& args = entry.args;
   switch (entry.number) {
-    case SYS_mremap:
+    case nr_mremap:
       return overlaps(args[0], args[1]) || overlaps(args[4], args[2]);
-    case SYS_shmat:
+    case nr_shmat:
       return overlaps(args[1], whole_size);
-    case SYS_brk:
-    case SYS_truncate:
-    case SYS_ftruncate:
-    case SYS_creat:
-    case SYS_open:
-    case SYS_openat:
-    case SYS_openat2:
-    case SYS_fallocate:
-    case SYS_process_madvise:
+    case nr_brk:
+    case nr_truncate:
+    case nr_ftruncate:
+    case nr_creat:
+    case nr_open:
+    case nr_openat:
+    case nr_openat2:
+    case nr_fallocate:
+    case nr_process_madvise:
       return false;
     default:
       return overlaps(args[0], args[1]);
@@ -108,7 +133,7 @@ CallRecording::CallRecording(ImageContents contents, StopsBy stops_by, bool sees
       debug_(std::move(debug)) {}
 
 ptrace::Exemption CallRecording::exemption() const {
-  return {recorder_address, free_page_size, SYS_mmap, contents_.secret()};
+  return {recorder_address, free_page_size, nr_mmap, contents_.secret()};
 }
 
 void CallRecording::collect() {
@@ -287,7 +312,7 @@ void CallRecording::before_call(ptrace::Tracee& tracee, const ptrace::CallState&
     say_off(tracee.tgid, other_root);
     changing_root_.push_back(tracee.tid());
   }
-  if (state.abi != Abi::x86_64 || state.number == SYS_pkey_alloc || state.number == SYS_io_uring_setup) {
+  if (state.abi != Abi::x86_64 || state.number == nr_pkey_alloc || state.number == nr_io_uring_setup) {
     process.remembers = false;
     update_generation(process);
   } else if (unmaps(state)) {
