@@ -360,10 +360,14 @@ void StructLowering::lower_table(spec::Index index) {
       }
       std::vector<spec::ChoiceRow> next;
       for (const auto& base : expanded) {
-        for (const auto& key : row.keys[k]) {
+        for (std::size_t i = 0; i < row.keys[k].size(); ++i) {
+          const ast::Expr& key = row.keys[k][i];
           next.push_back(base);
           next.back().keys[k] = lower_key(key);
-          next.back().beyond = base.beyond || context_.symbols.is_beyond(table.name.text, key_text(key));
+          next.back().beyond =
+              base.beyond || (k == 0 && i < row.attributes.size()
+                                  ? context_.symbols.is_beyond_value(table.name.text, row.attributes[i])
+                                  : context_.symbols.is_beyond(table.name.text, key_text(key)));
         }
       }
       expanded = std::move(next);

@@ -92,6 +92,7 @@ Body parse_body(TokenStream& in) {
       in.expect("=");
       name.values = parse_values(in);
       row.keys[0].push_back(literal(name.name.at, name.values[0].value_or(spec::absent_key)));
+      row.attributes.push_back(name.name.text);
       body.names.members.push_back(std::move(name));
     } else if (!in.at("else")) {
       in.unexpected("NAME=VALUE, ':', 'else' or '}'");

@@ -134,7 +134,8 @@ std::string key_text(const ast::Expr& key) {
 }
 
 bool Symbols::is_beyond(const std::string& of, const std::string& key) {
-  const auto keys = beyond_.find(of);
+  // The names and the values of attributes are `OF.name` and `OF.value`.
+  const auto keys = beyond_.find(of.substr(0, of.find('.')));
   if (keys == beyond_.end()) {
     return false;
   }
@@ -144,6 +145,11 @@ bool Symbols::is_beyond(const std::string& of, const std::string& key) {
   }
   found->second.found = true;
   return true;
+}
+
+bool Symbols::is_beyond_value(const std::string& attributes, const std::string& name) {
+  const bool has_none = is_beyond("attributes", name);
+  return is_beyond(attributes, name) || has_none;
 }
 
 void Symbols::check_beyond(const ast::Program& program, Diagnostics& diagnostics) const {

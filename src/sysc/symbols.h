@@ -53,6 +53,8 @@ class Symbols {
   /// Returns whether the row or name `key` of `of`, a set, a table, a call or `ioctls`, is one that strace does not
   /// have.
   [[nodiscard]] bool is_beyond(const std::string& of, const std::string& key);
+  /// Returns whether strace shows the bytes of the attribute `name`, which it may have by that name.
+  [[nodiscard]] bool is_beyond_value(const std::string& attributes, const std::string& name);
   /// Reports rows and names of `beyond` that nobody asked for; if there are a user's descriptions, of these only: they
   /// may replace what the built-in ones name.
   void check_beyond(const ast::Program& program, Diagnostics& diagnostics) const;
