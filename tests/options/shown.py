@@ -218,7 +218,7 @@ ROWS = [
     ('-e trace=ioctl', 'arp', [r'^ioctl\(-1, SIOCGARP, 0x[0-9a-f]+\) +='], ''),
     ('--compat=strace -e trace=ioctl', 'arp', [r'^ioctl\(-1, SIOCGARP, 0x[0-9a-f]+\) +='], 'new'),
     ('-e trace=sendto', 'nft', [r'\[\{nla_len=12, nla_type=0x1\}, "\\x66'], ''),
-    ('--compat=none -e trace=sendto', 'nft', [r'\[\{nla_len=12, nla_type=NFTA_TABLE_NAME\}, "filter"\]'], 'new'),
+    ('--compat=none -e trace=sendto', 'nft', [r'\[\{nla_len=12, nla_type=NFTA_TABLE_NAME\}, "filter\\0"\]'], 'new'),
     ('--compat=none -e trace=ioctl', 'arp', [r'^ioctl\(-1, SIOCGARP, \{arp_pa=.*arp_dev="lo"'], 'new'),
     ('--format=json -e trace=chdir', 'fail', [r'^{"v":1,"type":"syscall".*"name":"chdir"'], 'new'),
     ('--format=tree', 'fail', [r'^\S+\(\d+\)  exit 0'], 'new'),
