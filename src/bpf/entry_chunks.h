@@ -1,4 +1,4 @@
-// What was copied at the entries of calls that have not returned: the return is shown with it, as arguments may be.
+// Keeps what was copied at the entries of open calls, because the result may be decoded with it.
 // Private to this directory.
 #pragma once
 

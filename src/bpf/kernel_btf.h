@@ -1,4 +1,4 @@
-// The kernel's description of its types and functions (BTF), as far as programs are fitted to it.
+// Looks up types and functions of the running kernel (BTF), to which programs are adapted.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What the engines share whose programs watch from inside the kernel: which processes they watch, and until when.
+// The common part of the counting and the tracing engine: which processes they watch, and until when.
 // Private to this directory.
 #pragma once
 

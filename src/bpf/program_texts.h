@@ -1,4 +1,4 @@
-// What an execve's entry could not read. Private to this directory.
+// The texts of an execve that its entry could not read. Private to this directory.
 #pragma once
 
 #include <cstddef>

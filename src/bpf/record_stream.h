@@ -1,4 +1,4 @@
-// All that the tracing programs hand over, in one row. Private to this directory.
+// The records of all CPUs and of the ring buffer, in the order of time. Private to this directory.
 #pragma once
 
 #include <chrono>
@@ -13,10 +13,10 @@
 
 namespace tracer::bpf {
 
-/// Merges the ring buffer that all CPUs share with the blocks that each has for itself, by the times of the records. A
-/// record's time is when its making began. One that could be the consequence of another (the end of a call, of its
-/// beginning; what was read, of its being written) begins after the other has been handed over. So whoever notes the
-/// time and looks everywhere then has all that the records until that time can be consequences of.
+/// Merges the ring buffer that all CPUs share with the blocks of each CPU, by the times of the records. The time of a
+/// record is when its program began to make it. A record that may be a consequence of another (the exit of a call, or
+/// a read of what another thread wrote) begins after the other has been handed over. So after reading the clock and
+/// then looking at all sources, the stream has every record on which a record up to that time can depend.
 class RecordStream {
  public:
   using Bytes = std::span<const std::byte>;

@@ -1,4 +1,4 @@
-/* What a call's memory holds, copied as its plan says: chunks behind the front of a record that is being made. */
+/* Copies the memory of a call, as its capture plan says, into chunks of the current record. */
 #ifndef TRACER_BPF_CAPTURE_BPF_H
 #define TRACER_BPF_CAPTURE_BPF_H
 

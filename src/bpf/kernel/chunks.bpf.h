@@ -1,4 +1,4 @@
-/* Chunks behind the front of a record that is being made, and what the current thread's memory holds as such. */
+/* Appends chunks to the current record, among them copies of the current thread's memory. */
 #ifndef TRACER_BPF_CHUNKS_BPF_H
 #define TRACER_BPF_CHUNKS_BPF_H
 

@@ -1,9 +1,9 @@
-/* Counts system calls where they happen: at the entry and the exit of every call of every thread that is counted.
- * Nothing leaves the kernel for a call; the loader reads the totals when it is done.
+/* Counts system calls in the kernel, at the entry and the exit of every call of every thread that is counted. Nothing
+ * leaves the kernel for a call; the loader reads the totals at the end.
  *
- * The tracepoints sys_enter and sys_exit, through BTF: no copy of the registers, no perf event, no lock. What is known
- * of a thread hangs on its task (task storage), the totals of each CPU lie in a part of an array of its
- * own, every call's in one cache line. */
+ * The programs are at the tracepoints sys_enter and sys_exit, through BTF, which takes no copy of the registers, no
+ * perf event and no lock. The data of a thread is in its task storage. Each CPU has its own part of the array of
+ * totals, in which each call has one cache line. */
 #include "bpf/counting.h"
 #include "base/latency_bucket.h"
 #include "bpf/kernel/kernel_types.h"

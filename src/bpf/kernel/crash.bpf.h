@@ -1,5 +1,5 @@
-/* What a thread's memory was when a signal killed it. Where that is no tracepoint, others may run on the CPU meanwhile:
- * it has room of its own. */
+/* Records the memory of a thread that a signal kills. It uses a buffer of its own: unless it runs at a tracepoint,
+ * other threads may run on this CPU in between and make records. */
 #ifndef TRACER_BPF_CRASH_BPF_H
 #define TRACER_BPF_CRASH_BPF_H
 
@@ -13,7 +13,7 @@ struct {
   __type(value, struct crash_record);
 } crashes SEC(".maps");
 
-/* Which of those are in use: what is in here. */
+/* The slots of `crashes` that are in use. */
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
   __uint(max_entries, crash_slots);

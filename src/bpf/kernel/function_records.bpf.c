@@ -1,6 +1,6 @@
-/* Records who comes to functions and static probes, and who returns, with registers and the memory that a plan names.
- * The programs may sleep, and so another thread may run on the CPU meanwhile: each thread makes its records in a place
- * of its own. A thread is in one of these programs at a time. */
+/* Records each entry of a function, each return and each hit of a static probe, with registers and the memory that a
+ * plan names. The programs may sleep, so another thread may run on the CPU in between: each thread makes its records in
+ * a buffer of its own. A thread is in only one of these programs at a time. */
 #include "bpf/function_records.h"
 #include "bpf/kernel/kernel_types.h"
 #include "bpf/record_block.h"

@@ -1,5 +1,5 @@
-/* Counts who comes to the first instructions of functions and stubs. The counters are changed by atomic instructions: a
- * thread that is preempted between reading and writing one would take back what others counted meanwhile. */
+/* Counts how often threads reach the first instruction of a function or stub. The counters change by atomic
+ * instructions, because a thread that is preempted between reading and writing one would undo what others counted. */
 #include "bpf/functions.h"
 #include "bpf/kernel/kernel_types.h"
 

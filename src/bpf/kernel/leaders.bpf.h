@@ -1,5 +1,5 @@
-/* How threads exit. wait(2) reports a thread group leader when the last thread of its process has exited, whichever
- * that is, whether it is watched, and even if another thread's execve has put it in the leader's place meanwhile. */
+/* Reports the exits of threads. Like wait(2), it reports a thread group leader only when the last thread of the process
+ * has exited. That thread may be one that is not watched, or one that has become the leader by its execve. */
 #ifndef TRACER_BPF_LEADERS_BPF_H
 #define TRACER_BPF_LEADERS_BPF_H
 

@@ -1,4 +1,4 @@
-/* Finds the tracer's pid namespace: the level of it goes into `shared`, which the program that includes this has. */
+/* Finds the level of the tracer's PID namespace and stores it in `shared`, which the including program defines. */
 #ifndef TRACER_BPF_LEVEL_BPF_H
 #define TRACER_BPF_LEVEL_BPF_H
 

@@ -1,5 +1,5 @@
-/* What the descriptors and process ids of a call stand for at that moment: chunks behind those of the call's memory.
- * The operations of its plan put what is to be named on a list; this goes through it. */
+/* Records what the descriptors and process ids of a call stand for at that moment, in chunks after those of the call's
+ * memory. The operations of the plan have put them on a list (wanted_names.bpf.h). */
 #ifndef TRACER_BPF_NAMES_BPF_H
 #define TRACER_BPF_NAMES_BPF_H
 

@@ -1,4 +1,4 @@
-/* Records of entries that wait for the end of their call, where that decides whether they are wanted. */
+/* Holds back the record of an entry until its call ends, if the end decides whether the call is wanted. */
 #ifndef TRACER_BPF_PENDING_ENTRIES_BPF_H
 #define TRACER_BPF_PENDING_ENTRIES_BPF_H
 

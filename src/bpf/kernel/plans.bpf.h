@@ -1,4 +1,4 @@
-/* Capture plans as the loader has made them, and which of them is a call's. */
+/* Finds the capture plan of a call among those that the loader has made. */
 #ifndef TRACER_BPF_PLANS_BPF_H
 #define TRACER_BPF_PLANS_BPF_H
 

@@ -1,5 +1,5 @@
-/* Lets one program at a time use what belongs to a CPU, such as the record that it makes, also where another thread may
- * get the CPU meanwhile (see watched_events.bpf.h). The program that includes this has `settings` with a member
+/* Lets only one program at a time use the data of a CPU, such as the record that it makes, even if another thread may
+ * get the CPU in between (see watched_events.bpf.h). The including program defines `settings` with a member
  * `threads`. */
 #ifndef TRACER_BPF_PREEMPTION_BPF_H
 #define TRACER_BPF_PREEMPTION_BPF_H

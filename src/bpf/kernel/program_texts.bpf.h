@@ -1,5 +1,5 @@
-/* What a new program was given, for the entry of its execve, which could not read all of it: memory that nobody had
- * looked at yet, as texts within a program after a fork, is gone when the call ends. */
+/* Records the path, arguments and environment that a new program received, if the entry of its execve could not read
+ * them. Texts in pages that were not touched since a fork cannot be read at the entry, and are gone at the exit. */
 #ifndef TRACER_BPF_PROGRAM_TEXTS_BPF_H
 #define TRACER_BPF_PROGRAM_TEXTS_BPF_H
 

@@ -1,6 +1,6 @@
-/* How records are made, and how they leave the kernel: in place, where the reader looks for them, in the blocks that
- * each CPU has for itself. What finds no room there goes through a ring buffer that all CPUs share, and so do the
- * records of signals, which may interrupt the making of another. */
+/* Makes records in the place where the reader takes them: in blocks, of which each CPU has its own. A record that does
+ * not fit there goes through a ring buffer that all CPUs share. So do the records of signals, because a signal may
+ * interrupt a program that makes a record in the block. */
 #ifndef TRACER_BPF_RECORDS_BPF_H
 #define TRACER_BPF_RECORDS_BPF_H
 

@@ -1,5 +1,5 @@
-/* What a program works with while it makes a record. Where that is, the program says that includes this: a CPU has one
- * of each (records.bpf.h), or a thread has (function_records.bpf.c). */
+/* The working memory of a program that makes a record. The including program decides where it is: each CPU has one
+ * (records.bpf.h), or each thread has one (function_records.bpf.c). */
 #ifndef TRACER_BPF_SCRATCH_BPF_H
 #define TRACER_BPF_SCRATCH_BPF_H
 

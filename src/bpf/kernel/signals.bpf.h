@@ -1,4 +1,4 @@
-/* Signals and stops, which come at any time, also while another program of ours makes a record on this CPU. */
+/* Reports signals and stops. They can occur while another program of ours makes a record on this CPU. */
 #ifndef TRACER_BPF_SIGNALS_BPF_H
 #define TRACER_BPF_SIGNALS_BPF_H
 

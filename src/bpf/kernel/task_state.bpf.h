@@ -1,4 +1,4 @@
-/* The credentials and the place of a process when a call of it failed: chunks behind those of the call's memory. */
+/* Records the credentials and directories of a process whose call failed, in chunks after those of its memory. */
 #ifndef TRACER_BPF_TASK_STATE_BPF_H
 #define TRACER_BPF_TASK_STATE_BPF_H
 

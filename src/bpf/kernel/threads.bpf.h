@@ -1,5 +1,5 @@
-/* Which processes the programs watch, and what they know of each thread. The program that includes this has `settings`
- * and `shared` with a member `threads`. */
+/* Decides which processes are watched, and holds what the programs know of each thread. The including program defines
+ * `settings` and `shared`, each with a member `threads`. */
 #ifndef TRACER_BPF_THREADS_BPF_H
 #define TRACER_BPF_THREADS_BPF_H
 

@@ -1,5 +1,5 @@
-/* How long a thread was not on a CPU between two moments at which it is. The scheduler notes in each thread what that
- * takes, so nothing of ours has to run whenever it switches between threads. */
+/* Computes how long a thread was off the CPU between two moments, from times that the scheduler keeps in each task. So
+ * no program of ours has to run at context switches. */
 #ifndef TRACER_BPF_TIME_ON_CPU_BPF_H
 #define TRACER_BPF_TIME_ON_CPU_BPF_H
 

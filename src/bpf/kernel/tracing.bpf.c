@@ -1,6 +1,6 @@
-/* Whole traces without stopping anybody: at the entry and the exit of every call that is watched, a record with the
- * arguments and with the memory that they point to goes into a ring buffer. A plan for each call says what to copy: a
- * list of operations that the loader has made of the descriptions. Nobody is woken for a record; the reader polls. */
+/* Traces calls without stopping a thread: at the entry and the exit of every call that is watched, it makes a record of
+ * the arguments and the memory that they point to (records.bpf.h). A capture plan for each call, a list of operations
+ * that the loader has made from the descriptions, says what to copy. No record wakes the reader, which polls. */
 #include "bpf/tracing.h"
 #include "bpf/kernel/kernel_types.h"
 

@@ -1,5 +1,5 @@
-/* The list of what is to be named of a call: descriptors and ids among its numbers and in its memory, as its plan says
- * where. See names.bpf.h for what they are called. */
+/* The list of the descriptors and ids of a call that need names. The plan says where in registers and memory they are;
+ * names.bpf.h records what they stand for. */
 #ifndef TRACER_BPF_WANTED_NAMES_BPF_H
 #define TRACER_BPF_WANTED_NAMES_BPF_H
 

@@ -1,11 +1,11 @@
-/* The programs at the tracepoints of calls, fork, execve and exit. The program that includes this says what they do,
- * in call_begins(), call_ends(), thread_forks(), program_execs() and thread_exits().
+/* The programs at the tracepoints of calls, fork, execve and exit. The including program defines what they do:
+ * call_begins(), call_ends(), thread_forks(), program_execs() and thread_exits().
  *
- * From Linux 7.0 on (commit a46023d5616e) another thread may get the CPU while a program runs at a tracepoint, and then
- * the kernel runs that program for nobody else there until the first one goes on. The calls are too
- * frequent for that, so they come by perf, which lets nobody in. Perf does not report enough of fork, execve and exit:
- * two programs see each of them, and the second does what the first has not been run for. The loader leaves out what
- * its kernel does not need. */
+ * From Linux 7.0 on (commit a46023d5616e) another thread may get the CPU while a program runs at a tracepoint. Until
+ * the first one goes on, the kernel then skips that program for all other threads on this CPU. System calls are too
+ * frequent for that, so there they come by perf, which disables preemption. Perf does not report enough of fork, execve
+ * and exit: two programs see each of these, and the second does the work if the first was skipped. The loader leaves
+ * out what its kernel does not need. */
 #ifndef TRACER_BPF_WATCHED_EVENTS_BPF_H
 #define TRACER_BPF_WATCHED_EVENTS_BPF_H
 
