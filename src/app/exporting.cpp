@@ -18,7 +18,7 @@ constexpr std::uint32_t command_text = 4096;
 /// How many bytes of each string a report shows at least.
 constexpr std::uint32_t report_text = 256;
 
-/// How many bytes of each buffer an engine that stops nobody keeps for --format=pcapng.
+/// How many bytes of each buffer an engine that stops no thread keeps for --format=pcapng.
 constexpr std::uint32_t packet_text = 65'536;
 
 template <typename Export>

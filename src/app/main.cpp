@@ -66,8 +66,8 @@ std::optional<int> run_errand(const cli::Options& options, const Speaker& speak)
   return std::nullopt;
 }
 
-/// Reads and compiles the files of --define; without any, what `recorded` was decoded with. The latter does without if
-/// it cannot be compiled, as descriptions of another version of this program may not be.
+/// Reads and compiles the files of --define; without any, the descriptions that `recorded` has. Those are left out if
+/// they do not compile, because they may be from another version of this program.
 Result<Definitions> define(const std::vector<std::string>& files, const replay::TraceFile* recorded,
                            const Speaker& speak) {
   Definitions definitions;

@@ -1,4 +1,4 @@
-// Rights that the tracer's file gives to whoever runs it: file capabilities, set-user-ID, set-group-ID.
+// Rights that the tracer's file gives to the user who runs it: file capabilities, set-user-ID, set-group-ID.
 #pragma once
 
 namespace tracer::app {

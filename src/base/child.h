@@ -34,7 +34,7 @@ class Child {
   [[nodiscard]] pid_t pid() const { return pid_; }
   [[nodiscard]] bool valid() const { return pid_ > 0; }
 
-  /// Waits until it has ended, and returns its status as from waitpid(2); 0 if nobody knows it, because SIGCHLD was
+  /// Waits until it has ended, and returns its status as from waitpid(2); 0 if it is unknown, because SIGCHLD was
   /// ignored. Then this owns nothing.
   int wait();
   /// The same if it has ended already.

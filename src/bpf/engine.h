@@ -1,4 +1,4 @@
-// The BPF engine: watches from inside the kernel and stops nobody.
+// The BPF engine: watches from inside the kernel and stops no thread.
 #pragma once
 
 #include <functional>
@@ -55,9 +55,9 @@ struct TracingOptions {
   std::optional<trace::WantedCalls> task_states;
 };
 
-/// An engine that reports whole calls, signals, exec, fork and exit, with what the calls' memory held. Nobody stops for
-/// it: what the programs could not read shows as an address, and what found no room in the buffer is counted
-/// (EventHandler::lost). `tables` say what to copy; otherwise as above.
+/// An engine that reports whole calls, signals, exec, fork and exit, with copies of the calls' memory. It stops no
+/// thread. Memory that the programs could not read shows as an address; events that found no room in the buffer are
+/// counted (EventHandler::lost). `tables` say what to copy; otherwise as above.
 Result<std::unique_ptr<trace::Engine>> make_tracing_engine(process::EngineOptions options, const spec::Tables& tables,
                                                            const TracingOptions& tracing,
                                                            std::function<void(const std::string&)> complain);

@@ -1,6 +1,6 @@
 /* Capture plans: what to copy out of a process at the entry and at the exit of a call, so that the call can be decoded
- * later. The planner (planner.h) makes them from the descriptions; a recorder, which stops nobody, carries them out:
- * the BPF programs do, and in user space carry_out.h. Plain C, without any of the recorders, for every compiler.
+ * later. The planner (planner.h) makes them from the descriptions. A recorder, which stops no thread, carries them out:
+ * the BPF programs in the kernel, carry_out.h in user space. Plain C, independent of the recorders, for every compiler.
  *
  * A recorder works with `slots` numbers of 64 bits. At the entry the first six are the arguments of the call and
  * slot_stack is the stack pointer; at the exit slot_result is the result, too. It carries out the operations of the

@@ -13,7 +13,7 @@ struct OutputFormatRow {
   OutputFormat format = OutputFormat::text;
   std::string_view name;
   bool is_export = false;        ///< of a whole run, written to one file
-  bool needs_file = false;       ///< nobody could read it on a terminal
+  bool needs_file = false;       ///< it cannot be read on a terminal
   bool is_of_processes = false;  ///< what the processes are, and nothing of other calls
 };
 

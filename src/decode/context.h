@@ -12,7 +12,7 @@
 
 namespace tracer::decode {
 
-/// A size that nobody says.
+/// The size of a place for which no size is given.
 constexpr std::uint64_t unlimited = std::numeric_limits<std::int64_t>::max();
 
 /// Where a value is.

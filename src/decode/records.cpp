@@ -9,18 +9,18 @@ using spec::Type;
 
 namespace {
 
-/// Of one record of a stream no more than this is shown; the tracee may say anything.
+/// At most so many bytes of one record are shown, whatever size the tracee claims.
 constexpr std::uint64_t max_record = 1U << 20;
 
-/// Bytes of records of one size: nobody has more than this.
+/// At most so many bytes of records of one size are read.
 constexpr std::uint64_t max_records = 0x7fffffff;
 
 constexpr std::uint64_t smallest_page = 4096;
 
 }  // namespace
 
-/// One record: its length (what of it is data) and the distance to the next one. Length 0: no record there. Step 0:
-/// its header alone, which says a length that no record can have, so that nobody knows where the next one is.
+/// Returns the length of a record (its data) and the distance to the next one. Length 0: there is no record. Step 0:
+/// there is only a header, whose length no record can have, so the place of the next record is unknown.
 RecordDecoder::RecordSize RecordDecoder::record_size(const Type& type, const Place& place, const Context& context,
                                                      std::uint64_t left, std::span<std::int64_t> params) const {
   const spec::Struct& layout = tables_.structs[type.index];

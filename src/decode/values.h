@@ -1,7 +1,7 @@
 // Values of every kind.
 //
 // A function that emits a value returns false if the value could not be read; it has then emitted nothing, and
-// whoever followed the pointer shows the address instead.
+// its caller, which followed the pointer, shows the address instead.
 #pragma once
 
 #include "decode/arrays.h"
