@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,15 +13,18 @@
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <vector>
 
+#include "base/directory.h"
 #include "base/read_file.h"
 #include "explain/owners.h"
 #include "explain/prober.h"
 #include "explain/record.h"
 #include "explain/rule.h"
 #include "explain/system_view.h"
+#include "explain/text_search.h"
 #include "proc/mounts.h"
 #include "proc/proc_files.h"
 #include "proc/proc_text.h"
@@ -152,6 +156,38 @@ std::string unix_socket(pid_t pid, unsigned long inode) {
                           : ", whose other end is in " + describe_processes(holders));
 }
 
+/// Describes what an inotify descriptor watches. The kernel tells device and inode number of each file; those that the
+/// process has open have a name.
+std::string watched_files(pid_t pid, std::int64_t fd) {
+  constexpr std::size_t max_watches = 64;
+  constexpr unsigned minor_bits = 20;  // of a dev_t inside the kernel
+  std::set<std::pair<std::uint64_t, std::uint64_t>> watched;
+  std::istringstream lines(read_file(proc::descriptor_path(pid, fd, "fdinfo")));
+  for (std::string line; watched.size() < max_watches && std::getline(lines, line);) {
+    unsigned long inode = 0;
+    unsigned device = 0;
+    if (std::sscanf(line.c_str(), "inotify wd:%*x ino:%lx sdev:%x", &inode, &device) == 2) {
+      watched.emplace(::makedev(device >> minor_bits, device & ((1U << minor_bits) - 1)), inode);
+    }
+  }
+  std::vector<std::string> names;
+  for_each_entry(proc::proc_path(pid, "fd"), [&](const char* name) {
+    const int other = std::atoi(name);
+    const auto mounted = proc::mount_of_descriptor(pid, other);
+    struct stat info;
+    const bool is_known =
+        !(mounted && proc::may_block(*mounted)) && ::stat(proc::descriptor_path(pid, other).c_str(), &info) == 0;
+    if (is_known && watched.erase({info.st_dev, info.st_ino}) != 0) {
+      names.push_back(printable(read_link(proc::descriptor_path(pid, other))));
+    }
+    return !watched.empty();
+  });
+  if (names.empty()) {
+    return fmt::format("changes of files that it watches ({}, inotify)", watched.size());
+  }
+  return "changes of " + join_first(names) + (watched.empty() ? "" : " and other files") + " (inotify)";
+}
+
 }  // namespace
 
 Peers::OtherEnd Peers::find_other_end(pid_t pid, std::int64_t fd, const std::string& link) {
@@ -171,15 +207,21 @@ Peers::OtherEnd Peers::find_other_end(pid_t pid, std::int64_t fd, const std::str
 }
 
 std::string Peers::describe(pid_t pid, std::int64_t fd) {
+  constexpr std::array<std::string_view, 3> standard = {"standard input", "standard output", "standard error"};
   const auto held = [&](const char* kind, const std::string& path) {
     const OtherEnd end = find_other_end(pid, fd, path);
     return fmt::format("{} that {} {}", kind,
                        end.holders.empty() ? "no other process" : describe_processes(end.holders), end.use);
   };
   const std::string link = read_link(proc::descriptor_path(pid, fd));
-  std::string number = fmt::format("descriptor {}", fd);
+  const std::string number = fd >= 0 && fd < static_cast<std::int64_t>(standard.size())
+                                 ? std::string(standard.at(static_cast<std::size_t>(fd)))
+                                 : fmt::format("descriptor {}", fd);
   if (link.empty()) {
     return number;
+  }
+  if (link == "anon_inode:inotify") {
+    return watched_files(pid, fd);
   }
   if (link.compare(0, 6, "pipe:[") == 0) {
     return number + ", " + held("a pipe", link);

@@ -79,7 +79,7 @@ def explained(place, command, limit, ends=False):
     watch.start()
     try:
         lines = b''
-        while b'"type":"explanation"' not in lines.rsplit(b'\n', 2)[0]:
+        while b'"type":"explanation"' not in lines.rpartition(b'\n')[0]:
             line = tracer.stderr.readline()
             assert line, 'no explanation in ' + lines.decode()
             lines += line
@@ -164,7 +164,12 @@ def peer(place):
     return [place.fail, 'wait-peer', place.listen()]
 
 
-@hang('waits for descriptor 0', 'a pipe that python3 (pid')
+@hang('waits for changes of FOLDER/watched (inotify)')
+def watched_file(place):
+    return ['tail', '-f', place.file('watched')]
+
+
+@hang('waits for standard input', 'a pipe that python3 (pid')
 def pipe(place):
     reading, writing = os.pipe()
     place.input = reading
@@ -172,7 +177,7 @@ def pipe(place):
     return [place.fail, 'wait-pipe']
 
 
-@hang('waits for descriptor 0: a Unix socket', 'whose other end is in python3 (pid')
+@hang('waits for standard input: a Unix socket', 'whose other end is in python3 (pid')
 def unix_socket(place):
     ours, theirs = socket.socketpair()
     place.input = theirs.fileno()
