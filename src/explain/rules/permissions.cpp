@@ -11,6 +11,7 @@
 #include "base/read_file.h"
 #include "explain/rules/rules.h"
 #include "explain/shell_word.h"
+#include "explain/socket_address.h"
 
 namespace tracer::explain::rules {
 
@@ -185,6 +186,32 @@ std::optional<Finding> missing_capability(const Case& facts) {
   return finding;
 }
 
+/// True if a call of any process was refused: what one says may be about the call of another.
+bool was_any_refused(const Story& story) {
+  return std::any_of(story.processes().begin(), story.processes().end(), [](const auto& entry) {
+    return std::any_of(entry.second.steps.begin(), entry.second.steps.end(), [](const Step& step) {
+      return step.kind == Step::Kind::failure && is_listed(step.call.error, "EACCES EPERM");
+    });
+  });
+}
+
+/// Set-user-ID programs and others ask who runs them, and refuse without a call that fails.
+std::optional<Finding> refuses_user(const Case& facts) {
+  const auto user = facts.process.snapshot ? facts.process.snapshot->id("Uid", 0) : std::nullopt;
+  const bool may_be_about_another =
+      std::any_of(facts.process.steps.begin(), facts.process.steps.end(),
+                  [](const Step& step) { return step.call.name == "connect" && peer_of(step.call).port != 0; });
+  if (!user || *user == 0 || may_be_about_another || was_any_refused(facts.story)) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause =
+      "user " + user_name(static_cast<unsigned>(*user)) + " may not do this, as " + facts.process.name() + " says";
+  finding.looked_at.emplace_back("no system call that is watched was refused: it may have asked who runs it");
+  finding.remedy = "sudo, or run it as root";
+  return finding;
+}
+
 /// user_namespaces(7): an ID that has no mapping cannot be set.
 std::optional<Finding> id_not_mapped(const Case& facts) {
   if (!facts.prober.is_in_other_user_namespace()) {
@@ -205,8 +232,10 @@ std::optional<Finding> setuid_under_tracing(const Case& facts) {
     return std::nullopt;
   }
   const Walk walk = facts.prober.walk(process.programs.back().path);
-  const auto user = process.snapshot->id("Uid", 1);
-  if (!walk.exists() || (walk.info().st_mode & S_ISUID) == 0 || !user || *user == walk.info().st_uid) {
+  // Programs that have got the rights give them up for as long as they can, and have them as another user ID then.
+  const auto has_owner = [&](unsigned kind) { return process.snapshot->id("Uid", kind) == walk.info().st_uid; };
+  if (!walk.exists() || (walk.info().st_mode & S_ISUID) == 0 || !process.snapshot->id("Uid", 0) || has_owner(0) ||
+      has_owner(1) || has_owner(2)) {
     return std::nullopt;
   }
   Finding finding;
@@ -219,7 +248,7 @@ std::optional<Finding> setuid_under_tracing(const Case& facts) {
   return finding;
 }
 
-/// Only the owner of a file may change its mode and times.
+/// Only the owner of a file may change its mode, times and access control list.
 std::optional<Finding> not_owner(const Case& facts) {
   const Walk walk = facts.prober.walk(facts.path());
   const auto user = facts.snapshot() ? facts.snapshot()->id("Uid", 3) : std::nullopt;
@@ -411,8 +440,10 @@ std::optional<Finding> signal_refused(const Case& facts) {
 }
 
 constexpr Rule rules[] = {
+    {"refuses-user", 15, "", "", "ermission denied|peration not permitted", "", refuses_user},
     {"signal-refused", 28, "kill tgkill tkill", "EPERM", "", "", signal_refused},
-    {"not-owner", 30, "chmod fchmodat fchmodat2 utimensat utime utimes", "EPERM", "", "", not_owner},
+    {"not-owner", 30, "chmod fchmodat fchmodat2 utimensat utime utimes setxattr lsetxattr removexattr lremovexattr",
+     "EPERM", "", "", not_owner},
     {"setuid-under-tracing", 45, "", "", "", "exit", setuid_under_tracing},
     {"seccomp-refusal", 30, watched_for_filters, "EPERM ENOSYS", "", "", seccomp_refusal},
     {"seccomp-kill", 30, "", "", "", "SIGSYS", seccomp_kill},
