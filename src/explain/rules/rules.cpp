@@ -21,7 +21,7 @@ std::vector<Rule> all_rules() {
   for (const auto rules :
        {exec_rules(), loader_rules(), fatal_signal_rules(), network_rules(), limit_rules(), kernel_file_rules(),
         file_rules(), lock_rules(), security_module_rules(), permission_rules(), mount_rules(), error_rules(),
-        environment_rules(), configuration_rules(), saying_rules(), exception_rules()}) {
+        environment_rules(), configuration_rules(), saying_rules(), exception_rules(), exit_status_rules()}) {
     all.insert(all.end(), rules.begin(), rules.end());
   }
   return all;

@@ -29,6 +29,7 @@ std::span<const Rule> fatal_signal_rules();
 std::span<const Rule> error_rules();
 std::span<const Rule> environment_rules();
 std::span<const Rule> exception_rules();
+std::span<const Rule> exit_status_rules();
 std::span<const Rule> configuration_rules();
 std::span<const Rule> saying_rules();
 
