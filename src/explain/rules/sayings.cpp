@@ -130,6 +130,10 @@ constexpr Saying sayings[] = {
      "only its owner may set attributes of {}, and only root (CAP_LINUX_IMMUTABLE) immutable and append-only",
      "sudo, or run it as root", "missing-capability"},
     {"superuser only", "it must run as root", "sudo, or run it as root", "needs-root"},
+    {"directory \"{}\" is not a database cluster directory", "the directory {} holds no database cluster",
+     "initdb -D {}, or name the right directory", "not-initialised"},
+    {"ERROR: not a btrfs filesystem: {}\n", "{} is not in a btrfs file system", "findmnt -t btrfs lists them",
+     "unknown-file-system"},
     {"does not contain PG_VERSION", "the database was not initialised", "initdb -D DIRECTORY", "not-initialised"},
     {"is not a valid data directory", "the data directory holds no database", "initdb -D DIRECTORY", "not-initialised"},
     {"initialized by PostgreSQL version {},", "the database was made by another version of the server: {}",
@@ -211,6 +215,17 @@ constexpr Saying sayings[] = {
     {"error: externally-managed-environment", "this Python belongs to the system, and pip may install nothing into it",
      "python3 -m venv DIRECTORY, then DIRECTORY/bin/pip install; or the package of the distribution",
      "managed-environment"},
+    {"Not superuser", "it must run as root", "sudo, or run it as root", "needs-root"},
+    {"may not view or modify", "it must run as root, or as the user whose account it is about",
+     "sudo, or run it as root", "needs-root"},
+    {"not have permission to use at.", "/etc/at.allow and /etc/at.deny do not let this user use at",
+     "let root add the user to /etc/at.allow, or remove it from /etc/at.deny", "not-allowed"},
+    {"svn: E155004: Working copy '{}' locked", "another svn works in {}, or one that was ended there left its lock",
+     "svn cleanup {}, if no other svn runs", "lock-held"},
+    {"package {} is not in GOROOT", "neither go.mod nor the standard library of Go has the package {}",
+     "correct the import, or go get the module that has it", "missing-module"},
+    {"package {} is not in std", "neither go.mod nor the standard library of Go has the package {}",
+     "correct the import, or go get the module that has it", "missing-module"},
     {"must be privileged to", "it must run as root", "sudo, or run it as root", "needs-root"},
     {"definition of service \"{}\" not found", "no pg_service.conf defines the service {} (PGSERVICE)",
      "correct the name, or define it in ~/.pg_service.conf", "no-such-service"},
@@ -486,7 +501,7 @@ std::optional<Finding> saying(const Case& facts) {
     finding.cause = filled(one.cause, *word);
     finding.remedy = filled(one.remedy, word->empty() ? *word : shell_word(escape_unprintable(*word)));
     // A call that was refused, or the line of a configuration file, says more.
-    const bool is_general = is_listed(one.rule, "needs-root wrong-value") ||
+    const bool is_general = is_listed(one.rule, "needs-root wrong-value missing-key") ||
                             (is_listed(one.rule, "damaged-database not-a-certificate") && was_refused(facts.process));
     finding.weight = is_general ? -50 : 0;
     if (one.about == About::file) {
