@@ -159,7 +159,7 @@ std::string benign_reason(const Process& process, const Step& step) {
     return "directories of PATH (the program was found in another)";
   }
   if (!process.programs.empty() && step.path != process.executable() && base_name(step.path) == process.name() &&
-      is_listed(step.call.name, "stat newfstatat access execve")) {
+      is_listed(step.call.name, "stat lstat newfstatat statx access faccessat2 readlink readlinkat execve")) {
     return "directories of PATH (the program was found in another)";
   }
   if (succeeded_later(process, step)) {

@@ -80,7 +80,7 @@ class Search {
       : process_(process),
         prober_(process),
         facts_{story, process, prober_, nullptr, process.complaints(), {}},
-        ranking_(process) {}
+        ranking_(process, prober_) {}
 
   std::vector<Answer> answers() {
     const std::vector<Rule> rules = rules::all_rules();

@@ -166,7 +166,11 @@ bool is_tolerated(const Story& story, const Family& family, const Process& proce
     return true;  // the child only remarked something
   }
   const LastOutput& output = process.last_output;
-  if (own == nullptr && was_hidden && !output.text.empty() && output.order >= wait.order) {
+  const bool reports_on_output = std::any_of(process.steps.begin(), process.steps.end(), [&](const Step& step) {
+    return step.kind == Step::Kind::output && step.order > wait.order;
+  });
+  const bool is_silent = !family.wrote_messages(child) && reports_on_output;
+  if (own == nullptr && (was_hidden || is_silent) && !output.text.empty() && output.order >= wait.order) {
     return !is_relayed(family, child, process) && !is_named_by(child, process);
   }
   if (own == nullptr || spoke_before || family.last_words_in(child) != nullptr) {

@@ -7,6 +7,7 @@
 #include "base/directory.h"
 #include "explain/benign.h"
 #include "explain/rule.h"
+#include "explain/socket_address.h"
 #include "format/error_names.h"
 
 namespace tracer::explain {
@@ -25,15 +26,48 @@ constexpr std::string_view requests =
     "io_uring_setup userfaultfd capset setgroups";
 constexpr std::uint64_t right_after = 2;  // traced calls between a failure and what it led to
 
-/// True if the command line names the path: what a program was given is seldom optional.
-bool is_given(const Process& process, const std::string& path) {
+/// True if the command line names the path: what a program was given is seldom optional. `is_path`: in a word that can
+/// be nothing else, as it has a slash.
+bool is_given(const Process& process, const std::string& path, bool is_path = false) {
   if (process.programs.empty() || path.size() < 2) {
     return false;
   }
   const auto& words = process.programs.back().args;
-  return std::any_of(words.begin() + (words.empty() ? 0 : 1), words.end(), [&](const std::string& word) {
+  return std::any_of(words.begin() + (words.empty() ? 0 : 1), words.end(), [&](std::string_view word) {
+    if (is_path && !contains(word, "/")) {
+      return false;
+    }
+    word.remove_prefix(word.starts_with("./") ? 2 : 0);
     return word == path || word.ends_with('=' + path) ||
-           (word.size() > 2 && process.working_directory + '/' + word == path);
+           (word.size() > 2 && process.working_directory + '/' + std::string(word) == path);
+  });
+}
+
+/// True if an option names the path, as in `-f FILE` and `--file=FILE`.
+bool is_given_to_option(const Process& process, const std::string& path) {
+  if (process.programs.empty()) {
+    return false;
+  }
+  const auto& words = process.programs.back().args;
+  const std::string name = base_name(path);
+  for (std::size_t i = 2; i < words.size(); ++i) {
+    if (words[i - 1].starts_with('-') && base_name(words[i]) == name && is_given(process, path)) {
+      return true;
+    }
+  }
+  return std::any_of(words.begin(), words.end(),
+                     [&](const std::string& word) { return word.starts_with('-') && word.ends_with('=' + path); });
+}
+
+/// True if the command line names the host and the port.
+bool is_given(const Process& process, const Peer& peer) {
+  if (process.programs.empty() || peer.port == 0) {
+    return false;
+  }
+  const auto& words = process.programs.back().args;
+  return std::any_of(words.begin() + (words.empty() ? 0 : 1), words.end(), [&](const std::string& word) {
+    const bool is_script = word.find_first_of(" ;('\"") != std::string::npos;
+    return !is_script && is_named(peer.name(), word);
   });
 }
 
@@ -51,6 +85,26 @@ int error_number(std::string_view name) {
 // How programs write the number of an error.
 constexpr std::array<std::string_view, 6> error_marks = {
     "errno=", "errno ", "errno: ", "Errno ", "error code ", "errno = "};
+
+/// Returns the text without the lines that list options, `[--remote-path PATH]`.
+std::string without_usage(const std::string& text) {
+  std::string kept;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = std::min(text.find('\n', from), text.size() - 1) + 1;
+    const std::string_view line = std::string_view(text).substr(from, end - from);
+    kept += contains(line, "[-") ? std::string_view() : line;
+    from = end;
+  }
+  return kept;
+}
+
+/// True if the process ended with the number of the error as its status, as Perl's die() does. Lower numbers are
+/// common for other reasons.
+bool is_its_status(const Process& process, const Step& step) {
+  constexpr int lowest = 11;
+  return process.exit && !process.exit->by_signal && process.exit->status >= lowest &&
+         process.exit->status == error_number(step.call.error);
+}
 
 /// True if the text speaks of another process that has what the program wants.
 bool reports_another(const std::string& text) {
@@ -75,13 +129,14 @@ bool says_error(std::string_view name, const std::string& words) {
          });
 }
 
-Ranking::Ranking(const Process& process) : process_(process) {
+Ranking::Ranking(const Process& process, const Prober& prober) : process_(process), prober_(prober) {
   for (const Step& step : process.steps) {
     if (step.order < process.last_exec) {
       continue;
     }
     if (step.kind == Step::Kind::message || step.kind == Step::Kind::output) {
-      if (process.is_complaint(step)) {
+      // Some programs report an error on standard output, and add to it on standard error.
+      if (process.is_complaint(step) || step.kind == Step::Kind::output) {
         messages_.push_back(&step);
       }
       has_spoken_ = true;
@@ -117,6 +172,7 @@ bool Ranking::is_lookup_without_words(const Step& step) const {
   const bool is_lookup = is_listed(step.call.error, lookup_errors) && is_listed(step.call.name, lookups);
   const bool is_lock =
       is_listed(step.call.error, "EAGAIN EWOULDBLOCK EINTR ERESTARTSYS") && is_listed(step.call.name, lock_calls);
+  const bool is_removal = is_listed(step.call.name, removals) && is_listed(step.call.error, "EISDIR ENOTEMPTY");
   const bool is_request = is_listed(step.call.error, "EPERM EACCES") && is_listed(step.call.name, requests);
   const bool is_connect = is_listed(step.call.name, "connect getsockopt") &&
                           is_listed(step.call.error, "ECONNREFUSED EHOSTUNREACH ENETUNREACH ENOENT");
@@ -125,7 +181,7 @@ bool Ranking::is_lookup_without_words(const Step& step) const {
   }
   const bool is_question =
       is_listed(step.call.name, "kill") && to_text(step.call.argument("signum").value) == "0";  // is there a process?
-  if (!is_lookup && !is_lock && !is_request && !is_question) {
+  if (!is_lookup && !is_lock && !is_removal && !is_request && !is_question) {
     return false;
   }
   const Aftermath after = aftermath(step);
@@ -139,13 +195,18 @@ bool Ranking::is_lookup_without_words(const Step& step) const {
   if ((is_lock && reports_another(after.words)) || (is_request && contains(after.words, "limit"))) {
     return false;
   }
-  const bool is_error_said = says_error(step.call.error, after.words);
-  const bool says_name = is_mentioned(step.path, after.words) || is_mentioned(step.new_path, after.words);
-  if (is_lookup && !says_name && names_another(step, after.words)) {
+  const bool is_error_said =
+      says_error(step.call.error, after.words) || (&step == last_ && is_its_status(process_, step));
+  const bool is_name_said = says_name(step, after.words);
+  if (is_lookup && !is_name_said && names_another(step, after.words)) {
     return true;
   }
-  if (says_name || (is_error_said && is_last_before_message(step))) {
-    return !is_error_said && !after.is_cut && !reports_inability(after.words);
+  if (is_name_said || (is_error_said && is_last_before_message(step))) {
+    const bool is_given_path = is_lookup && is_name_said && is_given(process_, step.path, true);
+    return !is_error_said && !after.is_cut && !is_given_path && !reports_inability(after.words);
+  }
+  if (is_lookup && is_given_to_option(process_, step.path) && reports_inability(after.words)) {
+    return false;
   }
   // Nobody opens a file for output that he can do without.
   const bool is_output = contains(to_text(step.call.argument("flags").value), "O_CREAT");
@@ -158,9 +219,25 @@ bool Ranking::is_connect_without_words(const Step& step) const {
       "onnect", "erver", "efused",  "nreach", "ocket",  "etwork", "esponse", "isplay", "roxy",  "gent",
       "aemon",  "etch",  "ownload", "http",   "ontact", "ccess",  "emote",   "ervice", "unning"};
   const std::string said = aftermath(step).words;
-  return !said.empty() && !contains(said, error_text_of(step.call.error)) && !is_named(step.call.error, said) &&
-         !is_mentioned(step.path, said) &&
-         std::none_of(words.begin(), words.end(), [&](std::string_view word) { return contains(said, word); });
+  const std::string reports = without_usage(said);
+  return !said.empty() && !is_given(process_, peer_of_step(process_, step)) && !is_its_status(process_, step) &&
+         !says_error(step.call.error, said) && !is_mentioned(step.path, said) &&
+         std::none_of(words.begin(), words.end(), [&](std::string_view word) { return contains(reports, word); });
+}
+
+bool Ranking::says_name(const Step& step, const std::string& words) const {
+  if (is_mentioned(step.path, words) || is_mentioned(step.new_path, words)) {
+    return true;
+  }
+  constexpr std::size_t fewest_slashes = 2;  // a directory below the root may be any word
+  for (std::string above = directory_of(step.path);
+       static_cast<std::size_t>(std::count(above.begin(), above.end(), '/')) >= fewest_slashes;
+       above = directory_of(above)) {
+    if (is_named(above, words)) {
+      return !prober_.exists(above);
+    }
+  }
+  return false;
 }
 
 bool Ranking::has_connected_before(const Step& step) const {
@@ -203,7 +280,7 @@ int Ranking::of(const Step& step) const {
   int score = 0;
   if (is_named(step.path, after) || is_named(step.new_path, after)) {
     score += 40;
-  } else if (is_mentioned(step.path, after) || is_mentioned(step.new_path, after)) {
+  } else if (says_name(step, after)) {
     score += 35;
   }
   if (says_error(step.call.error, after)) {
@@ -216,7 +293,8 @@ int Ranking::of(const Step& step) const {
       contains(to_text(step.call.argument("flags").value), "O_PATH");
   score -= asks_only && is_listed(step.call.error, "ENOENT ENOTDIR") ? 10 : 0;
   // What the command line names and could not be opened explains an end without words, however late it comes.
-  score += seen.is_silent && !asks_only && is_given(process_, step.path) ? 15 : 0;
+  const bool is_wanted = asks_only ? is_given_to_option(process_, step.path) : is_given(process_, step.path);
+  score += seen.is_silent && is_wanted ? 15 : 0;
   score -= reports_other_error(step, after) ? 40 : 0;
   // A failure that is usually harmless counts if a message names its path.
   score -= is_named(step.path, after) || benign_reason(process_, step).empty() ? 0 : 45;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "explain/prober.h"
 #include "explain/story.h"
 
 namespace tracer::explain {
@@ -17,8 +18,8 @@ bool says_error(std::string_view name, const std::string& words);
 
 class Ranking {
  public:
-  /// `process` must outlive it, unchanged.
-  explicit Ranking(const Process& process);
+  /// Both must outlive it, `process` unchanged.
+  Ranking(const Process& process, const Prober& prober);
 
   /// Returns the score of a failed call: about 100 at most, below 0 for harmless failures.
   [[nodiscard]] int of(const Step& step) const;
@@ -38,6 +39,8 @@ class Ranking {
     bool is_cut = false;  ///< a recorded trace has only the beginning of the words
   };
   [[nodiscard]] Aftermath aftermath(const Step& step) const;
+  /// True if the words name a path of the call, or a directory that is missing on the way to it.
+  [[nodiscard]] bool says_name(const Step& step, const std::string& words) const;
   /// True if a connection failed, and the program then spoke of something else.
   [[nodiscard]] bool is_connect_without_words(const Step& step) const;
   /// True if the program talked to a server before.
@@ -49,6 +52,7 @@ class Ranking {
   [[nodiscard]] bool reports_other_error(const Step& step, const std::string& messages) const;
 
   const Process& process_;
+  const Prober& prober_;
   std::vector<const Step*> messages_;
   bool has_spoken_ = false;  ///< it wrote to standard error, or an error to standard output
   const Step* last_ = nullptr;

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 
@@ -51,6 +52,17 @@ Peer peer_of(const Call& call) {
     }
   }
   return peer;
+}
+
+Peer peer_of_step(const Process& process, const Step& step) {
+  if (step.call.name == "connect") {
+    return peer_of(step.call);
+  }
+  const std::int64_t fd = step.call.descriptor("sockfd");
+  const auto at = std::find_if(process.steps.rbegin(), process.steps.rend(), [&](const Step& other) {
+    return other.call.name == "connect" && other.order < step.order && other.call.descriptor("sockfd") == fd;
+  });
+  return at == process.steps.rend() ? Peer() : peer_of(at->call);
 }
 
 std::string name_asked(const std::string& packet) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include "base/read_file.h"
 #include "explain/calls_of_interest.h"
@@ -17,6 +18,7 @@ namespace {
 // Limits for each process. The oldest entries are dropped first, because early steps seldom explain a failure.
 constexpr std::size_t max_steps = 2000;
 constexpr std::size_t max_opened = 4000;
+constexpr std::size_t max_joined_output = 4096;  // bytes of a line that was written in pieces
 constexpr std::size_t max_processes = 20000;
 constexpr std::size_t max_environment = std::size_t{64} << 10;
 constexpr std::size_t max_programs = 32;
@@ -436,9 +438,19 @@ void Story::add_success(Process& process, const Moment& moment, Call call) {
       step.text = std::move(text);
       step.is_hidden = is_hidden(process, moment, fd);
       step.call = std::move(call);
-    } else {
-      process.last_output = {fd == STDOUT_FILENO ? output_text(call) : std::string(), order_};
-      if (reports_error(process.last_output.text)) {
+    } else if (call.result > 0) {  // some write nothing to flush what they wrote
+      // Some programs write a line in pieces.
+      LastOutput& last = process.last_output;
+      const bool continues =
+          fd == STDOUT_FILENO && !last.text.empty() && last.text.back() != '\n' && last.text.size() < max_joined_output;
+      const bool is_kept = continues && !process.steps.empty() && process.steps.back().order == last.order + 1 &&
+                           process.steps.back().kind == Step::Kind::output;
+      const std::string begun = continues ? std::exchange(last.text, {}) : std::string();
+      if (is_kept) {
+        process.steps.pop_back();
+      }
+      last = {fd == STDOUT_FILENO ? begun + output_text(call) : std::string(), order_};
+      if (reports_error(last.text)) {
         add_output(process, moment, std::move(call));
       }
     }

@@ -48,11 +48,11 @@ std::string without_remarks(const std::string& text) {
 }
 
 bool reports_inability(std::string_view text) {
-  constexpr std::array<std::string_view, 25> words = {
+  constexpr std::array<std::string_view, 26> words = {
       "annot ",       "ailed open", "an't ",        "ould not ",   "ouldn't ",    "nable to ",  "ailed to ",
       " found",       "issing",     "o such file",  "not exist",   "o rule to ",  "navailable", "n't exist",
       "n't open",     "n't read",   "rror openin",  "rror readin", "rror loadin", "o such dir", "NoSuchFile",
-      "FileNotFound", "not access", "not readable", "ailure "};
+      "FileNotFound", "not access", "not readable", "ailure ",     "naccessible"};
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return contains(text, word); });
 }
 

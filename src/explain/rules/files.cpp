@@ -134,7 +134,8 @@ bool names_no_file(const Case& facts) {
 std::optional<Finding> wrong_directory(const Case& facts) {
   const std::string given = given_path(facts.call());
   const std::string& program = facts.process.executable();
-  if (given.empty() || given.front() == '/' || program.empty()) {
+  const bool is_itself = given == base_name(program);  // programs look for themselves, to learn where they are
+  if (given.empty() || given.front() == '/' || program.empty() || is_itself) {
     return std::nullopt;
   }
   for (const std::string& directory : {directory_of(program), directory_of(directory_of(program))}) {

@@ -39,26 +39,6 @@ std::string with_service(const Peer& peer) {
   return peer.name() + (service.empty() ? "" : " (the port of " + service + ")");
 }
 
-/// Returns the address of the last connect before `at` of the same descriptor.
-Peer peer_of_socket(const Process& process, const Step& at) {
-  const std::int64_t fd = at.call.descriptor("sockfd");
-  Peer peer;
-  for (const Step& step : process.steps) {
-    if (step.call.name == "connect" && step.order < at.order && step.call.descriptor("sockfd") == fd) {
-      peer = peer_of(step.call);
-    }
-  }
-  return peer;
-}
-
-/// Returns the address of a connect, or for another call that of the last connect of the same descriptor.
-Peer peer_of_step(const Case& facts) {
-  if (facts.call().name == "connect") {
-    return peer_of(facts.call());
-  }
-  return peer_of_socket(facts.process, *facts.step);
-}
-
 // ---------------------------------------------------------------------------------------------- bind
 
 std::optional<Finding> address_in_use(const Case& facts) {
@@ -225,7 +205,7 @@ bool is_name_server(const Peer& peer) {
 }
 
 std::optional<Finding> refused(const Case& facts) {
-  const Peer peer = peer_of_step(facts);
+  const Peer peer = peer_of_step(facts.process, *facts.step);
   const bool is_display = !display_of(peer).empty() && contains(facts.messages, "isplay");  // see no_display()
   if (peer.port == 0 || is_name_server(peer) || is_display) {
     return std::nullopt;
@@ -289,7 +269,7 @@ std::optional<Finding> http_error(const Case& facts) {
   if (status < "400" || !facts.messages.empty()) {
     return std::nullopt;
   }
-  finding.cause = with_service(peer_of_socket(facts.process, *finding.evidence.front())) + " answered " + status +
+  finding.cause = with_service(peer_of_step(facts.process, *finding.evidence.front())) + " answered " + status +
                   (request.empty() ? "" : " to " + request);
   finding.remedy = status.front() == '5' ? "see the log of that server"
                    : status.starts_with("401") || status.starts_with("403")
@@ -373,6 +353,10 @@ std::optional<Finding> name_service(const Case& facts) {
   const std::string servers = join(asked.servers, ", ");
   const bool no_such_name = contains(asked.reply, "does not exist") || contains(facts.messages, ": no such host");
   std::string wanted = asked.name;
+  if (const std::string line = line_with(facts.messages, ": Name or service not known"); wanted.empty()) {
+    const std::string said = word_before(line, ": Name or service not known");
+    wanted = said.find_first_of(" '\"") == std::string::npos ? printable(said) : std::string();
+  }
   for (const std::string_view before : {"resolve host: ", "resolve proxy: ", "resolve hostname "}) {
     const std::string said = word_after(facts.messages, before, " :;,\n");
     wanted = said.empty() ? wanted : printable(said);
@@ -390,6 +374,24 @@ std::optional<Finding> name_service(const Case& facts) {
                                                  : "/etc/resolv.conf: nameserver" + configured);
   finding.remedy = no_such_name ? "correct the name, or add it to /etc/hosts"
                                 : "correct nameserver in /etc/resolv.conf, or see whether the network is up";
+  return finding;
+}
+
+/// A connection in the making that was refused where no call that is watched has told: read(2) gets the error.
+std::optional<Finding> refused_in_words(const Case& facts) {
+  const auto& steps = facts.process.steps;
+  const auto asked = std::find_if(steps.rbegin(), steps.rend(), [&](const Step& step) {
+    return step.order >= facts.process.last_exec && step.call.name == "connect" &&
+           (step.kind == Step::Kind::other || step.call.error == "EINPROGRESS") && peer_of(step.call).port != 0 &&
+           !is_name_server(peer_of(step.call));
+  });
+  if (asked == steps.rend()) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause = "nobody listens at " + with_service(peer_of(asked->call)) + ": the connection was refused";
+  finding.evidence.push_back(&*asked);
+  finding.remedy = "start that server, or correct the address and the port";
   return finding;
 }
 
@@ -415,7 +417,7 @@ std::optional<Finding> no_answer(const Case& facts) {
 }
 
 std::optional<Finding> reset(const Case& facts) {
-  const Peer peer = peer_of_step(facts);
+  const Peer peer = peer_of_step(facts.process, *facts.step);
   if (!contains(facts.messages, "reset by") && !contains(facts.messages, "ECONNRESET") &&
       !contains(facts.messages, "roken pipe")) {
     return std::nullopt;
@@ -456,6 +458,7 @@ constexpr Rule rules[] = {
     {"connection-refused", 28, "recvfrom recvmsg sendto", "ECONNREFUSED", "", "", refused},
     {"connection-closed", 25, "recvfrom recvmsg sendto sendmsg connect getsockopt", "ECONNRESET EPIPE", "", "", reset},
     {"broadcast-not-allowed", 40, "sendto connect", "EACCES", "", "", broadcast},
+    {"connection-refused", 10, "", "", "onnection refused", "", refused_in_words},
     {"no-answer", 25, "", "", "timed out|imed out|ime out|ETIMEDOUT", "", no_answer},
     {"name-not-resolved", 30, "recvfrom recvmsg sendto sendmmsg poll ppoll connect",
      "ECONNREFUSED ENETUNREACH EHOSTUNREACH", "", "", name_service},
