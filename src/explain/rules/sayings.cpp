@@ -501,7 +501,7 @@ std::optional<Finding> saying(const Case& facts) {
     finding.cause = filled(one.cause, *word);
     finding.remedy = filled(one.remedy, word->empty() ? *word : shell_word(escape_unprintable(*word)));
     // A call that was refused, or the line of a configuration file, says more.
-    const bool is_general = is_listed(one.rule, "needs-root wrong-value missing-key") ||
+    const bool is_general = is_listed(one.rule, "needs-root wrong-value unknown-setting missing-key") ||
                             (is_listed(one.rule, "damaged-database not-a-certificate") && was_refused(facts.process));
     finding.weight = is_general ? -50 : 0;
     if (one.about == About::file) {
