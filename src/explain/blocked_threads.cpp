@@ -83,8 +83,9 @@ class BlockedThread {
     long number = -1;
     if (words >> number && number >= 0) {
       const spec::Tables& tables = spec::builtin_tables();
-      const spec::Call* call =
-          tables.find(abi_of(pid, static_cast<std::uint64_t>(number)), static_cast<std::uint64_t>(number));
+      const Abi abi = abi_of(pid, static_cast<std::uint64_t>(number));
+      is_native_ = word_size(abi) == sizeof(long);
+      const spec::Call* call = tables.find(abi, static_cast<std::uint64_t>(number));
       call_ = call == nullptr ? fmt::format("system call {}", number) : std::string(tables.text(call->name));
       for (std::uint64_t& argument : args_) {
         std::string word;
@@ -162,13 +163,24 @@ class BlockedThread {
         fds.push_back(one.fd);
       }
     }
-    return wait_for_descriptors(fds) + (call_ == "poll" ? at_most(args_[2]) : std::string());
+    return wait_for_descriptors(fds) + (call_ == "poll"    ? at_most(args_[2])
+                                        : call_ == "ppoll" ? at_most_time(args_[2])
+                                                           : std::string());
   }
 
   /// Describes a time limit in milliseconds; a negative one is none.
   [[nodiscard]] static std::string at_most(std::uint64_t milliseconds) {
     const auto limit = static_cast<std::int32_t>(milliseconds);
     return limit <= 0 ? std::string() : fmt::format(", {:.3g} s of time at most", static_cast<double>(limit) / 1e3);
+  }
+
+  /// Describes a time limit at an address of the thread; there is none at 0, and that of 32-bit programs has many
+  /// forms.
+  [[nodiscard]] std::string at_most_time(std::uint64_t address) const {
+    timespec limit{};
+    const bool is_known = is_native_ && address != 0 && read_memory(address, &limit, sizeof limit);
+    const double seconds = static_cast<double>(limit.tv_sec) + static_cast<double>(limit.tv_nsec) / 1e9;
+    return is_known && seconds > 0 ? fmt::format(", {:.3g} s of time at most", seconds) : std::string();
   }
 
   [[nodiscard]] std::string selected() {
@@ -323,6 +335,7 @@ class BlockedThread {
   Peers& peers_;
   pid_t waits_for_ = 0;
   bool is_stopped_ = false;
+  bool is_native_ = false;  ///< its structures are those of this program
   std::string call_;
   std::array<std::uint64_t, 6> args_{};
 };

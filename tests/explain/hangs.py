@@ -164,6 +164,13 @@ def peer(place):
     return [place.fail, 'wait-peer', place.listen()]
 
 
+@hang('it tries again and again', 'gone', 's of time at most')
+def asks_for_a_file_between_ppolls(place):
+    return [place.cc('waiter', '#define _GNU_SOURCE\n#include <poll.h>\n#include <unistd.h>\nint main() { int ends[2]; pipe(ends);\n'
+                     'for (;;) { struct pollfd one = {ends[0], POLLIN}; struct timespec pause = {0, 50000000};\n'
+                     'access("gone", F_OK); ppoll(&one, 1, &pause, 0); } }')]
+
+
 @hang('waits for changes of FOLDER/watched (inotify)')
 def watched_file(place):
     return ['tail', '-f', place.file('watched')]
