@@ -516,6 +516,10 @@ void Story::signal(pid_t pid, const Moment& moment, SignalInfo signal) {
   }
   Process& owner = process(pid);
   const bool crash = is_listed(signal.name, fatal_signals);
+  // Programs that catch a signal to tidy up send it to themselves when they are ready to end.
+  if (!crash && owner.crash && owner.crash->signal.name == signal.name && pid_in(signal.info) == pid) {
+    return;
+  }
   Crash& kept = owner.crash.emplace();
   kept.tid = moment.tid;
   kept.order = ++order_;
