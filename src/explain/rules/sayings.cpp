@@ -5,6 +5,7 @@
 #include <ctime>
 #include <map>
 
+#include "explain/configuration_text.h"
 #include "explain/rules/rules.h"
 #include "explain/shell_word.h"
 #include "explain/value_source.h"
@@ -262,6 +263,10 @@ constexpr Saying sayings[] = {
      "name a group that exists (getent group lists them)", "unknown-user"},
     {"unknown variable '{}'", "its configuration sets {}, which it does not know",
      "correct the name in its configuration or on the command line, or remove it", "unknown-setting"},
+    {"context \"{}\": context not found", "docker has no context {}", "docker context ls lists them",
+     "no-such-context"},
+    {"mount: {}: can't find in /etc/fstab", "/etc/fstab does not say what is to be mounted at {}",
+     "name the device, too (mount DEVICE DIRECTORY), or add a line to /etc/fstab", "not-configured"},
     {"unknown option '{}'", "its configuration or command line has {}, which it does not know",
      "correct the name, or remove it", "unknown-setting"},
     {"Can't open and lock privilege tables", "the database was not initialised: it has no system tables",
@@ -477,6 +482,11 @@ std::optional<Finding> missing_at_other_end(const Case& facts, const std::string
   return finding;
 }
 
+bool has_argument(const Process& process, const std::string& wanted) {
+  const auto& words = process.programs.empty() ? std::vector<std::string>() : process.programs.back().args;
+  return std::any_of(words.begin(), words.end(), [&](const std::string& word) { return word.starts_with(wanted); });
+}
+
 /// True if the process was refused a file: it calls some files damaged that it could not read.
 bool was_refused(const Process& process) {
   return std::any_of(process.steps.begin(), process.steps.end(), [&](const Step& step) {
@@ -492,9 +502,13 @@ std::optional<Finding> saying(const Case& facts) {
     return finding;
   }
   for (const Saying& one : sayings) {
-    const auto word = word_in(words, one.words);
+    auto word = word_in(words, one.words);
     if (!word) {
       continue;
+    }
+    word = without_secrets(*word);
+    if (one.rule == "unknown-setting" && word->starts_with('-') && has_argument(facts.process, *word)) {
+      continue;  // its own words say what is wrong with the command line
     }
     Finding finding;
     finding.rule = one.rule;
