@@ -71,6 +71,18 @@ bool is_given(const Process& process, const Peer& peer) {
   });
 }
 
+/// True if the call only asks about a file.
+bool is_question(const Call& call) {
+  return is_listed(call.name, "access faccessat faccessat2 stat newfstatat lstat statx readlink readlinkat") ||
+         contains(to_text(call.argument("flags").value), "O_PATH");
+}
+
+/// True if the text is about the arguments that the program was given.
+bool is_about_arguments(const std::string& text) {
+  constexpr std::array<std::string_view, 4> words = {"ption", "rgument", "sage:", "USAGE"};
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return contains(text, word); });
+}
+
 /// Returns the number of ENOENT and the like; 0 if there is none of that name.
 int error_number(std::string_view name) {
   constexpr int last_error = 133;
@@ -179,9 +191,9 @@ bool Ranking::is_lookup_without_words(const Step& step) const {
   if (is_connect) {
     return is_connect_without_words(step);
   }
-  const bool is_question =
+  const bool asks_for_process =
       is_listed(step.call.name, "kill") && to_text(step.call.argument("signum").value) == "0";  // is there a process?
-  if (!is_lookup && !is_lock && !is_removal && !is_request && !is_question) {
+  if (!is_lookup && !is_lock && !is_removal && !is_request && !asks_for_process) {
     return false;
   }
   const Aftermath after = aftermath(step);
@@ -189,7 +201,8 @@ bool Ranking::is_lookup_without_words(const Step& step) const {
     // What it said before, or what a server answered, explains the end as well; and what is to be removed need not
     // exist.
     const bool removes = is_listed(step.call.name, removals);
-    return (after.distance > right_after && !is_given(process_, step.path)) || removes || has_spoken_ ||
+    const bool has_answered = is_question(step.call) && !process_.last_output.text.empty();
+    return (after.distance > right_after && !is_given(process_, step.path)) || removes || has_spoken_ || has_answered ||
            has_connected_before(step);
   }
   if ((is_lock && reports_another(after.words)) || (is_request && contains(after.words, "limit"))) {
@@ -210,7 +223,8 @@ bool Ranking::is_lookup_without_words(const Step& step) const {
   }
   // Nobody opens a file for output that he can do without.
   const bool is_output = contains(to_text(step.call.argument("flags").value), "O_CREAT");
-  return (after.distance != 0 && !is_output) || &step != last_ || !(after.is_cut || reports_inability(after.words));
+  return (after.distance != 0 && !is_output) || &step != last_ || is_about_arguments(after.words) ||
+         !(after.is_cut || reports_inability(after.words));
 }
 
 /// Programs that can do without a server say nothing of it.
@@ -288,9 +302,7 @@ int Ranking::of(const Step& step) const {
   }
   score += seen.distance == 0 ? 20 : seen.distance <= 2 ? 15 : seen.distance <= 6 ? 10 : seen.distance <= 20 ? 5 : 0;
   score += &step == last_ ? 10 : 0;
-  const bool asks_only =
-      is_listed(step.call.name, "access faccessat faccessat2 stat newfstatat lstat statx readlink readlinkat") ||
-      contains(to_text(step.call.argument("flags").value), "O_PATH");
+  const bool asks_only = is_question(step.call);
   score -= asks_only && is_listed(step.call.error, "ENOENT ENOTDIR") ? 10 : 0;
   // What the command line names and could not be opened explains an end without words, however late it comes.
   const bool is_wanted = asks_only ? is_given_to_option(process_, step.path) : is_given(process_, step.path);

@@ -120,4 +120,10 @@ CASES = [
     ('user_refused_by_program', '', "NOBODY perl -e 'print STDERR \"tool: Permission denied.\\n\"; exit 1'", r'user nobody may not do this, as perl says'),
     ('attribute_of_another', 'touch f', 'NOBODY setfacl -m u:nobody:r f', r'/f belongs to root'),
     ('set_user_id_granted', 'echo true > j', 'at -f j blursday', OWN),
+    ('own_answer_then_questions', '', "perl -e '$|=1; print \"nothing changed\\n\"; stat(\"/nosuch-dir/state\"); exit 1'", OWN),
+    ('own_option_not_found', '', "perl -e 'open(F,\"/nosuch-dir/config\"); print STDERR \"Error: Option not found\\n\"; exit 1'", OWN),
+    ('signal_passed_on', '', "timeout 1 perl -e '$SIG{TERM} = sub { $SIG{TERM} = \"DEFAULT\"; kill TERM => $$; }; sleep 9; sleep 9'",
+     r'timeout \(pid \d+\) ended it with SIGTERM'),
+    ('secret_in_words', '', "perl -e 'print STDERR \">>> \\x27requirepass opensesame x\\x27\\nBad directive or wrong number of arguments\\n\"; exit 1'",
+     r'a value that it does not take: requirepass \*+', 'opensesame'),
 ]
