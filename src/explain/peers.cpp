@@ -214,9 +214,9 @@ std::string Peers::describe(pid_t pid, std::int64_t fd) {
                        end.holders.empty() ? "no other process" : describe_processes(end.holders), end.use);
   };
   const std::string link = read_link(proc::descriptor_path(pid, fd));
-  const std::string number = fd >= 0 && fd < static_cast<std::int64_t>(standard.size())
-                                 ? std::string(standard.at(static_cast<std::size_t>(fd)))
-                                 : fmt::format("descriptor {}", fd);
+  std::string number = fd >= 0 && fd < static_cast<std::int64_t>(standard.size())
+                           ? std::string(standard.at(static_cast<std::size_t>(fd)))
+                           : fmt::format("descriptor {}", fd);
   if (link.empty()) {
     return number;
   }
