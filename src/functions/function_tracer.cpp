@@ -22,6 +22,13 @@ bool has_signal(pid_t tid, const std::string& field, int signal) {
   return ((std::strtoull(proc::status_field(tid, field).c_str(), nullptr, 16) >> (signal - 1)) & 1) != 0;
 }
 
+/// Whether the signal that has stopped the thread is the kernel's word of a breakpoint, or says so.
+bool is_at_trap(const ptrace::Stopped& thread) {
+  siginfo_t info;
+  return thread.signal_info(info) && info.si_signo == SIGTRAP &&
+         (info.si_code == SI_KERNEL || info.si_code == TRAP_BRKPT);
+}
+
 bool only_probes(const library::LibrarySelection& selection) {
   return selection.calls.empty() && selection.entries.empty() && selection.exports.empty();
 }
@@ -189,11 +196,12 @@ ptrace::Detachment FunctionTracer::prepare_detach(ptrace::Tracee& tracee, bool a
   }
   arch::Registers& set = registers.value();
   if (space.find_trap(arch::trap_address(set)) != nullptr) {
-    if (at_trap) {
+    if (at_trap && is_at_trap(thread)) {
       set.set_instruction_pointer(arch::trap_address(set));
       static_cast<void>(thread.set_registers(set));
       detachment.was_at_trap = true;
-    } else if (has_signal(tracee.tid(), "SigPnd", SIGTRAP)) {
+    } else if (has_signal(tracee.tid(), "SigPnd", SIGTRAP) && !thread.blocks(SIGTRAP)) {
+      // A breakpoint's trap is never blocked; the program's own would be waited for in vain.
       detachment.when = When::after_trap;
       return detachment;
     }
@@ -269,8 +277,7 @@ bool FunctionTracer::on_trap(ptrace::Tracee& tracee) {
     return false;
   }
   const ptrace::Stopped& thread = ptrace::stopped_thread(tracee);
-  siginfo_t info;
-  if (!thread.signal_info(info) || (info.si_code != SI_KERNEL && info.si_code != TRAP_BRKPT)) {
+  if (!is_at_trap(thread)) {
     return false;
   }
   auto got = thread.registers();

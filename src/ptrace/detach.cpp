@@ -1,5 +1,7 @@
 // Detaching without harm: each thread is brought to a stop, and PTRACE_DETACH delivers the signal that it stopped for,
 // if any.
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -8,6 +10,16 @@
 #include "ptrace/thread_control.h"
 
 namespace tracer::ptrace {
+namespace {
+
+/// Whether the thread may have run into a breakpoint, of which it would die without us. One that cannot stop (D) has
+/// not done so, and neither has one that has ended, as the first thread of a process may long before the others.
+bool may_be_at_breakpoint(pid_t tid) {
+  const std::string state = proc::status_field(tid, "State");
+  return !state.empty() && std::string_view("DZX").find(state.front()) == std::string_view::npos;
+}
+
+}  // namespace
 
 void ThreadControl::detach(Tracee& tracee) {
   // Suppressed threads are detached from when no others are left, but for those that others wait for then.
@@ -159,8 +171,7 @@ void ThreadControl::abandon_stragglers() {
   }
   for (const pid_t tid : tracees_.select([](const Tracee& t) { return !t.filtered; })) {
     Tracee& tracee = *tracees_.find(tid);
-    // It may have run into a breakpoint, and would die of that without us. One that cannot stop (D) has not done so.
-    if (tracee.functions != nullptr && !proc::status_field(tid, "State").starts_with('D')) {
+    if (tracee.functions != nullptr && may_be_at_breakpoint(tid)) {
       continue;
     }
     if (tracee.visible()) {

@@ -90,6 +90,28 @@ def interrupted_at_breakpoint(bench):
     tracer.wait(PATIENCE)  # else it waits as long as the instruction, for ever
 
 
+def detached_in_odd_states(bench):
+    """A tracer ends at SIGINT, also where the first thread has ended, or a trap is pending that nobody takes."""
+    program = bench.build('hostile.c', ['gcc', '-Wl,-z,lazy', '-pthread'], 'hostile')
+    for what, function in (('leaving', 'own'), ('spinning', 'spin')):
+        running = subprocess.Popen([str(program), what])
+        try:
+            state = pathlib.Path(f'/proc/{running.pid}/stat')
+            tracer = attached(bench, running, bench.folder / 'log', f'symbol={function}@MAIN')
+            wait_until(time.monotonic() + PATIENCE, lambda: not is_untraced(running))
+            if what == 'leaving':
+                wait_until(time.monotonic() + PATIENCE, lambda: state.read_text().rpartition(')')[2].startswith(' Z'))
+                wait_until(time.monotonic() + PATIENCE, lambda: has_calls(bench.folder / 'log'))
+            tracer.send_signal(signal.SIGINT)
+            tracer.wait(PATIENCE)
+            expect(is_untraced(running), f'{what}: still traced')
+            expect_life(running, what)
+        finally:
+            tracer.kill()
+            running.kill()
+            running.wait()
+
+
 def stripped_static_pie(bench):
     """Nothing is known of it, and nothing is done to it."""
     program = bench.build('calls.c', ['gcc', '-static-pie', '-s'], 'stripped')
@@ -181,7 +203,7 @@ def attach_and_detach(bench):
 
 CASES = {case.__name__: case
          for case in (faulting_at_breakpoint, waiting_at_breakpoint, interrupted_at_breakpoint, copied,
-                      stripped_static_pie, killed_tracer, killed_at_any_moment, attach_and_detach)}
+                      detached_in_odd_states, stripped_static_pie, killed_tracer, killed_at_any_moment, attach_and_detach)}
 
 
 def main():

@@ -396,6 +396,44 @@ static int waiting(int for_ever) {
   return well != 0 && sum == 2 ? 24 : 1;
 }
 
+// The first thread ends long before the other one.
+static void* call_on(void* unused) {
+  for (;;) {
+    sum = own(1);
+    usleep(1000);
+  }
+  return unused;
+}
+
+static int leaving(void) {
+  pthread_t thread;
+  pthread_create(&thread, 0, call_on, 0);
+  usleep(300000);
+  pthread_exit(0);
+}
+
+// Stays where a thread is that has just run into the breakpoint of spin(), with a trap pending that it does not take.
+#ifdef __x86_64__
+__asm__(".globl spin\n.type spin, @function\nspin: nop\n1: jmp 1b\n.size spin, . - spin\n");
+#else
+__asm__(".globl spin\n.type spin, %function\nspin: nop\n1: b 1b\n.size spin, . - spin\n");
+#endif
+void spin(void);
+
+static int spinning(void) {
+  sigset_t trap;
+  sigemptyset(&trap);
+  sigaddset(&trap, SIGTRAP);
+  sigprocmask(SIG_BLOCK, &trap, 0);
+  raise(SIGTRAP);
+#ifdef __x86_64__
+  ((void (*)(void))((uintptr_t)&spin + 1))();
+#else
+  spin();
+#endif
+  return 1;
+}
+
 int main(int argc, char** argv) {
   const char* const what = argc > 1 ? argv[1] : "";
   alarm(60);
@@ -416,6 +454,8 @@ int main(int argc, char** argv) {
          : strcmp(what, "faulting") == 0   ? faulting()
          : strcmp(what, "stopping") == 0   ? stopping()
          : strcmp(what, "copied") == 0     ? copied()
+         : strcmp(what, "leaving") == 0    ? leaving()
+         : strcmp(what, "spinning") == 0   ? spinning()
          : strcmp(what, "waiting") == 0    ? waiting(argc > 2)
                                            : 99;
 }
