@@ -30,6 +30,7 @@ constexpr std::size_t max_segments = 1000;
 constexpr std::uint64_t max_registers = 256;
 constexpr std::size_t max_remembered_states = 256;
 constexpr std::size_t max_program_size = 64 << 10;  // bytes
+constexpr std::size_t max_layouts = 1 << 16;        // CIEs of a file, which compilers and linkers share
 
 /// The call frame instructions of one CIE or FDE that have not been read yet. Reading past the end returns zeros and
 /// sets `bad`.
@@ -425,7 +426,7 @@ bool has_bounded_call_frames(Elf* elf) {
     }
     if (dwarf_cfi_cie_p(&entry)) {
       const auto layout = layout_of(entry.cie, word_size);
-      if (!layout || entry.cie.return_address_register >= max_registers ||
+      if (!layout || layouts.size() == max_layouts || entry.cie.return_address_register >= max_registers ||
           !program_within_limits({entry.cie.initial_instructions, entry.cie.initial_instructions_end})) {
         return false;
       }

@@ -30,6 +30,8 @@ constexpr std::uint64_t most_memory = std::uint64_t{4} << 30;  // bytes, for any
 constexpr std::uint64_t memory_per_byte = 4;                   // of a file
 constexpr double seconds = 1;                                  // of processor time for a question, for small files
 constexpr double bytes_per_second = 16 << 20;                  // more time for large ones
+constexpr double costly_questions = 5;                         // that may take as long as that, …
+constexpr double share = 0.05;                                 // … and of the time since the first one
 constexpr int longest_wait = 30;                               // seconds, if the machine is busy
 constexpr std::uint32_t most_files = 512;                      // that one process reads
 constexpr std::size_t largest_message = std::size_t{256} << 20;
@@ -303,8 +305,14 @@ bool Reader::read_all(char* into, std::size_t size, double budget) {
   });
 }
 
-std::optional<Input> Reader::receive(const ReadFile& file) {
-  const double budget = seconds + static_cast<double>(size_of(file.files_)) / bytes_per_second;
+std::optional<Input> Reader::receive(ReadFile& file) {
+  const auto now = std::chrono::steady_clock::now();
+  file.first_ = file.first_ == decltype(now){} ? now : file.first_;
+  const double for_one = seconds + static_cast<double>(size_of(file.files_)) / bytes_per_second;
+  const std::chrono::duration<double> elapsed = now - file.first_;
+  // A file can make each question cost nearly as much as one may, and a program can have us ask for ever.
+  const double budget = std::min(for_one, costly_questions * for_one + share * elapsed.count() - file.used_);
+  const double before = processor_time(pid_);
   std::size_t size = 0;
   if (!read_all(reinterpret_cast<char*>(&size), sizeof size, budget) || size > largest_message) {
     return std::nullopt;
@@ -313,6 +321,7 @@ std::optional<Input> Reader::receive(const ReadFile& file) {
   if (!read_all(bytes.data(), size, budget)) {
     return std::nullopt;
   }
+  file.used_ += std::max(processor_time(pid_) - before, 0.0);
   return Input(std::move(bytes));
 }
 

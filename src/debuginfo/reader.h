@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -52,6 +53,8 @@ class ReadFile {
   std::uint32_t number_ = 0;   ///< in the process that was started as number `process_`
   std::uint64_t process_ = 0;  ///< 0: the file has not been sent
   bool refused_ = false;
+  std::chrono::steady_clock::time_point first_{};  ///< question
+  double used_ = 0;                                ///< seconds of processor time for all questions
 };
 
 class Reader {
@@ -73,7 +76,7 @@ class Reader {
   bool start();
   void stop();
   bool send(ReadFile& file, Answer answer, const Output& question);
-  std::optional<Input> receive(const ReadFile& file);
+  std::optional<Input> receive(ReadFile& file);
   /// Reads all bytes, or fails if the process dies or uses more processor time than `budget` seconds.
   bool read_all(char* into, std::size_t size, double budget);
 

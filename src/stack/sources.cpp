@@ -3,6 +3,7 @@
 #include <dwarf.h>
 
 #include <memory>
+#include <unordered_map>
 
 #include "debuginfo/debug_file.h"
 #include "debuginfo/scopes.h"
@@ -12,10 +13,18 @@ namespace tracer::stack {
 
 namespace {
 
+/// By the address of its declaration's DIE. To find what a declaration is in, libdw looks through the whole unit.
+using QualifiedNames = std::unordered_map<const void*, std::string>;
+
 /// Returns `space::Class::name` for a function without a linkage name. A function-local class adds no prefix.
-std::string qualified_name(Dwarf_Die* die) {
-  std::string name = debuginfo::bounded(::dwarf_diename(die));
+std::string qualified_name(Dwarf_Die* die, QualifiedNames& known) {
   Dwarf_Die declaration = debuginfo::declaration_of(*die);
+  const auto [at, is_new] = known.try_emplace(declaration.addr);
+  std::string& name = at->second;
+  if (!is_new) {
+    return name;
+  }
+  name = debuginfo::bounded(::dwarf_diename(die));
   debuginfo::Scopes owner;
   for (Dwarf_Die& scope : debuginfo::scopes_around(&declaration, owner)) {
     const int tag = ::dwarf_tag(&scope);
@@ -33,7 +42,7 @@ std::string qualified_name(Dwarf_Die* die) {
   return name;
 }
 
-std::string function_name(Dwarf_Die* die) {
+std::string function_name(Dwarf_Die* die, QualifiedNames& known) {
   for (const unsigned attribute : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
     Dwarf_Attribute value;
     if (::dwarf_attr_integrate(die, attribute, &value) != nullptr) {
@@ -43,7 +52,7 @@ std::string function_name(Dwarf_Die* die) {
       }
     }
   }
-  return qualified_name(die);
+  return qualified_name(die, known);
 }
 
 /// Sets the file and line of the call that was inlined.
@@ -62,7 +71,8 @@ void set_call_site(Dwarf_Die* unit, Dwarf_Die* inlined, SourceLocation& location
   }
 }
 
-std::vector<SourceLocation> locations_at(const debuginfo::DebugFile& file, std::uint64_t address, unsigned adjustment) {
+std::vector<SourceLocation> locations_at(const debuginfo::DebugFile& file, QualifiedNames& known, std::uint64_t address,
+                                         unsigned adjustment) {
   std::vector<SourceLocation> locations;
   Dwfl_Module* const module = file.module();
   if (module == nullptr) {
@@ -79,16 +89,19 @@ std::vector<SourceLocation> locations_at(const debuginfo::DebugFile& file, std::
     }
     debuginfo::Scopes owner;
     constexpr std::size_t max_inlined = 256;
+    constexpr std::size_t max_inlined_bytes = std::size_t{256} << 10;  // of their names
+    std::size_t bytes = 0;
     for (Dwarf_Die& scope : debuginfo::scopes_at(unit, address - bias, owner)) {
       const int tag = ::dwarf_tag(&scope);
-      if (tag == DW_TAG_inlined_subroutine && locations.size() < max_inlined) {
-        location.function = function_name(&scope);
+      if (tag == DW_TAG_inlined_subroutine && locations.size() < max_inlined && bytes < max_inlined_bytes) {
+        location.function = function_name(&scope, known);
         location.inlined = true;
+        bytes += location.function.size() + location.file.size();
         locations.push_back(std::move(location));
         location = {};
         set_call_site(unit, &scope, location);
       } else if (tag == DW_TAG_subprogram) {
-        location.function = function_name(&scope);
+        location.function = function_name(&scope, known);
         Dwarf_Addr entry = 0;
         if (::dwarf_lowpc(&scope, &entry) == 0 && entry <= address - bias) {
           location.offset = address - bias - entry + adjustment;
@@ -113,6 +126,7 @@ struct SourcesState final : debuginfo::OpenedFile::State {
   explicit SourcesState(debuginfo::ObjectFiles& files) : file(files) {}
 
   debuginfo::DebugFile file;
+  QualifiedNames names;
 };
 
 /// The question: address and adjustment. The answer: their number and the locations.
@@ -122,7 +136,8 @@ void find_locations(debuginfo::OpenedFile& file, debuginfo::Input& question, deb
   }
   const auto address = question.value<std::uint64_t>();
   const auto adjustment = question.value<unsigned>();
-  const auto found = locations_at(static_cast<SourcesState&>(*file.state).file, address, adjustment);
+  auto& state = static_cast<SourcesState&>(*file.state);
+  const auto found = locations_at(state.file, state.names, address, adjustment);
   answer.value(found.size());
   for (const SourceLocation& location : found) {
     answer.text(location.function);
@@ -136,8 +151,9 @@ void find_locations(debuginfo::OpenedFile& file, debuginfo::Input& question, deb
 }  // namespace
 
 void Sources::trim_cache() {
-  if (locations_.size() > max_locations) {
+  if (locations_.size() > max_locations || bytes_ > max_bytes) {
     locations_.clear();
+    bytes_ = 0;
   }
 }
 
@@ -164,6 +180,7 @@ std::vector<SourceLocation> Sources::find(std::uint64_t address, unsigned adjust
     location.file = answer->text();
     location.line = answer->value<unsigned>();
     location.inlined = answer->value<bool>();
+    bytes_ += sizeof location + location.function.size() + location.file.size();
   }
   return locations;
 }

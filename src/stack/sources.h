@@ -35,12 +35,14 @@ class Sources {
 
  private:
   static constexpr std::size_t max_locations = 1 << 16;
+  static constexpr std::size_t max_bytes = std::size_t{8} << 20;  // of names, beyond what one walk adds
 
   std::vector<SourceLocation> find(std::uint64_t address, unsigned adjustment);
 
   debuginfo::ReadFile file_;
   debuginfo::Reader& reader_;
   std::unordered_map<std::uint64_t, std::vector<SourceLocation>> locations_;
+  std::size_t bytes_ = 0;
 };
 
 }  // namespace tracer::stack
