@@ -95,6 +95,7 @@ const FunctionName* ElfObject::function(std::uint64_t address, const std::string
   auto& name = names_[address];
   if (const auto symbol = symbols_->at_or_before(address)) {
     name = FunctionName{demangle(symbol->name), address - symbol->start};
+    name_bytes_ += name->name.size();
   }
   return name ? &*name : nullptr;
 }
@@ -111,8 +112,9 @@ void ElfObject::trim_caches() {
   if (sources_) {
     sources_->trim_cache();
   }
-  if (names_.size() > max_names) {
+  if (names_.size() > max_names || name_bytes_ > max_name_bytes) {
     names_.clear();
+    name_bytes_ = 0;
   }
 }
 

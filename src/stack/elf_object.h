@@ -55,6 +55,7 @@ class ElfObject {
     bool executable;
   };
   static constexpr std::size_t max_names = 1 << 16;
+  static constexpr std::size_t max_name_bytes = std::size_t{8} << 20;  // beyond what one walk adds
 
   void load_symbols(const std::string& name, pid_t tid, debuginfo::Reader& reader);
   /// Returns a descriptor of the object, also of one that is in memory only.
@@ -77,6 +78,7 @@ class ElfObject {
   debuginfo::ElfHandle mini_elf_;
   std::optional<SymbolTable> symbols_;  ///< empty until needed
   std::unordered_map<std::uint64_t, std::optional<FunctionName>> names_;
+  std::size_t name_bytes_ = 0;
   std::unique_ptr<Sources> sources_;
 };
 

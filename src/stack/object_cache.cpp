@@ -43,7 +43,8 @@ void drop_unused(Map& objects) {
 }  // namespace
 
 std::shared_ptr<ElfObject> ObjectCache::find(const Mapping& mapping, pid_t tid, const trace::Memory& memory) {
-  if (mapping.path.empty()) {
+  // Of what is in memory only, the vDSO is an object. A tracee may run code in its heap or on its stack, too.
+  if (mapping.path.empty() || (mapping.path.front() == '[' && mapping.path != "[vdso]")) {
     return nullptr;
   }
   if (mapping.path.front() == '/') {
@@ -74,14 +75,28 @@ std::shared_ptr<ElfObject> ObjectCache::from_file(UniqueFd file, const Identity&
   if (const auto known = files_.find(identity); known != files_.end()) {
     return known->second;
   }
-  if (files_.size() >= max_files) {
+  // A program can change its files all the time.
+  if (files_.size() >= max_files || bytes_read_ >= max_unused_bytes || changes_too_often(identity)) {
     drop_unused(files_);
+    bytes_read_ = 0;
   }
+  if (changes_too_often(identity)) {
+    return nullptr;
+  }
+  bytes_read_ += static_cast<std::uint64_t>(identity.size);
   auto object = ElfObject::open(std::move(file), trusted);
   if (files_.size() < max_files) {
     files_.emplace(identity, object);
   }
   return object;
+}
+
+bool ObjectCache::changes_too_often(const Identity& identity) const {
+  const auto first = files_.lower_bound({identity.device, identity.inode, -1, 0, 0});
+  const auto end = std::find_if(first, files_.end(), [&](const auto& each) {
+    return each.first.device != identity.device || each.first.inode != identity.inode;
+  });
+  return static_cast<std::size_t>(std::distance(first, end)) >= max_versions;
 }
 
 namespace {
@@ -98,7 +113,7 @@ void read_present_memory(pid_t tid, std::uint64_t address, std::span<char> into)
 }  // namespace
 
 std::shared_ptr<ElfObject> ObjectCache::from_memory(const Mapping& mapping, pid_t tid, const trace::Memory& memory) {
-  constexpr std::uint64_t max_size = 64 << 20;
+  constexpr std::uint64_t max_size = 32 << 20;
   std::vector<char> image;
   for (const Mapping& part : read_mappings(tid, MappingKind::all)) {
     const std::uint64_t size = part.end - part.start;
@@ -117,14 +132,24 @@ std::shared_ptr<ElfObject> ObjectCache::from_memory(const Mapping& mapping, pid_
   if (const auto known = images_.find(image); known != images_.end()) {
     return known->second;
   }
-  if (images_.size() >= max_images) {
-    drop_unused(images_);
+  if (images_.size() >= max_images || image_bytes_ + image.size() > max_image_bytes) {
+    drop_unused_images();
+  }
+  if (images_.size() >= max_images || image_bytes_ + image.size() > max_image_bytes) {
+    return nullptr;
   }
   auto object = ElfObject::from_image(image);
-  if (images_.size() < max_images) {
-    images_.emplace(std::move(image), object);
-  }
+  image_bytes_ += image.size();
+  images_.emplace(std::move(image), object);
   return object;
+}
+
+void ObjectCache::drop_unused_images() {
+  drop_unused(images_);
+  image_bytes_ = 0;
+  for (const auto& [image, object] : images_) {
+    image_bytes_ += image.size();
+  }
 }
 
 }  // namespace tracer::stack

@@ -31,13 +31,22 @@ class ObjectCache {
     auto operator<=>(const Identity&) const = default;
   };
   static constexpr std::size_t max_files = 512;
+  static constexpr std::uint64_t max_unused_bytes = std::uint64_t{256} << 20;  ///< of files
+  static constexpr std::size_t max_versions = 4;                               ///< of one file, in use
   static constexpr std::size_t max_images = 64;
+  static constexpr std::size_t max_image_bytes = std::size_t{64} << 20;  ///< of all images
 
   std::shared_ptr<ElfObject> from_file(UniqueFd file, const Identity& identity, bool trusted);
   std::shared_ptr<ElfObject> from_memory(const Mapping& mapping, pid_t tid, const trace::Memory& memory);
 
+  /// Whether so many versions of a file are in use that no further one is read.
+  [[nodiscard]] bool changes_too_often(const Identity& identity) const;
+  void drop_unused_images();
+
   std::map<Identity, std::shared_ptr<ElfObject>> files_;
+  std::uint64_t bytes_read_ = 0;  ///< sizes of the files that were read since the unused ones were dropped
   std::map<std::vector<char>, std::shared_ptr<ElfObject>> images_;
+  std::size_t image_bytes_ = 0;
 };
 
 }  // namespace tracer::stack

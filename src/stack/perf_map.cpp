@@ -17,7 +17,9 @@ namespace tracer::stack {
 namespace {
 
 constexpr std::int64_t max_file_size = 64 << 20;
+constexpr std::int64_t max_read = 256 << 20;  // bytes for a process, which can put another file there at any time
 constexpr std::size_t max_name_size = 1024;
+constexpr std::size_t max_names_size = 64 << 20;  // escaped
 constexpr std::size_t max_functions = 2'000'000;
 constexpr std::size_t piece_size = 8 << 20;  // bytes that are read at once
 
@@ -55,7 +57,7 @@ std::size_t PerfMap::add(std::string_view text) {
     std::string_view line = text.substr(done, end - done);
     const auto start = take_hex(line);
     const auto size = start ? take_hex(line) : std::nullopt;
-    if (!size || line.empty() || entries_.size() >= max_functions) {
+    if (!size || line.empty() || entries_.size() >= max_functions || names_.size() >= max_names_size) {
       continue;
     }
     const std::string name = printable(line.substr(0, max_name_size));
@@ -102,10 +104,11 @@ void PerfMap::read(pid_t tid) {
   }
   path_ = std::move(path);
   std::string piece;
-  while (done_ < std::min<std::int64_t>(file.status.st_size, max_file_size)) {
+  while (done_ < std::min<std::int64_t>(file.status.st_size, max_file_size) && read_ < max_read) {
     piece.resize(piece_size);
     const ssize_t count = ::pread(file.descriptor.get(), piece.data(), piece.size(), done_);
     piece.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    read_ += static_cast<std::int64_t>(piece.size());
     const std::size_t added = add(piece);
     done_ += static_cast<std::int64_t>(added == 0 && piece.size() == piece_size ? piece_size : added);
     if (added == 0 && piece.size() < piece_size) {

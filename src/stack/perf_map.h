@@ -41,6 +41,7 @@ class PerfMap {
   std::string path_;
   std::uint64_t inode_ = 0;
   std::int64_t done_ = 0;       ///< bytes of the file that have been read
+  std::int64_t read_ = 0;       ///< bytes of this and former files that have been read
   std::vector<Entry> entries_;  ///< sorted by start; of several with the same start, the last one counts
   std::string names_;
 };

@@ -31,7 +31,8 @@ class Tracer final : public trace::StackTracer {
     if (event.stack != nullptr && event.stack->is_past() && event.stack->mappings().empty()) {
       spaces_.of(event.tgid).begin_walk(event.tid);  // reads the mappings while the process still has them
     }
-    if (std::holds_alternative<trace::Exec>(event.what) || std::holds_alternative<trace::Exited>(event.what)) {
+    const bool ends = std::holds_alternative<trace::Exited>(event.what) && event.tid == event.tgid;
+    if (ends || std::holds_alternative<trace::Exec>(event.what)) {
       perf_maps_.erase(event.tgid);
     }
   }

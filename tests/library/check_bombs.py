@@ -257,11 +257,198 @@ int main(void) {
     expect('(the_function+0x7)' in (bench.folder / 'log').read_text(), (bench.folder / 'log').read_text()[-500:])
 
 
+CODE = r'"\xb8\x6e\x00\x00\x00\x0f\x05\xc3"'  # mov $110,%eax; syscall; ret
+
+
+def compiled(bench, text, *options):
+    source = bench.folder / 'made.c'
+    source.write_text(text)
+    program = bench.folder / 'made'
+    subprocess.run(['gcc', '-w', '-O1', str(source), '-o', str(program), '-pthread', *options], check=True,
+                   timeout=TIMEOUT)
+    return program
+
+
+def expect_little(bench, program, *options, most=MOST_MEMORY, quick=3.0):
+    """As expect_quick(), where there is much output."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([bench.tracer, '-q', '-o', '/dev/null', *options, str(program)], timeout=TIMEOUT,
+                          env=dict(os.environ, DEBUGINFOD_URLS=''), stderr=subprocess.PIPE)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    processor = used.ru_utime + used.ru_stime - usage.ru_utime - usage.ru_stime
+    expect(done.returncode == 0, f'status {done.returncode}: {done.stderr}')
+    expect(used.ru_maxrss < most, f'{options}: {used.ru_maxrss} KB')
+    expect(processor < quick, f'{options}: {processor:.1f} s of processor')
+
+
+def code_in_the_heap(bench):
+    """What changes all the time and has a name, but is no file."""
+    program = compiled(bench, r'''
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+int main(void) {
+  const size_t size = 40 << 20;
+  char *heap = (char *)(((uintptr_t)sbrk(size + 8192) + 4095) & ~(uintptr_t)4095);
+  for (int i = 0; i < 20; ++i) {
+    mprotect(heap, size, PROT_READ | PROT_WRITE);
+    memcpy(heap, CODE, 8);
+    heap[100] = i;
+    mprotect(heap, size - 4096L * i, PROT_READ | PROT_EXEC);
+    ((int (*)(void))heap)();
+  }
+  return 0;
+}
+'''.replace('CODE', CODE))
+    expect_quick(bench, program, (['-k', '-e', 'trace=getppid'],))
+
+
+def touched_file(bench):
+    """A file with many symbols that seems to be another one each time."""
+    library = bench.folder / 'touched.so'
+    source = bench.folder / 'touched.c'
+    source.write_text(f'__attribute__((section(".text"))) const unsigned char code[] = {CODE};')
+    subprocess.run(['gcc', '-w', '-shared', '-nostdlib', str(source), '-o', str(library)], check=True, timeout=TIMEOUT)
+    elf = Elf(library)
+    headers = elf.headers()
+    symbols = next(h for h in headers if h[1] == 2)
+    symbols[4], symbols[7] = len(elf.bytes), 0
+    functions = b''.join(struct.pack('<IBBHQQ', 1, 2, 0, 1, i, 1) for i in range(1000)) * 1000
+    symbols[5] = len(functions)
+    elf.bytes += functions
+    elf.write(headers)
+    program = compiled(bench, r'''
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+int main(void) {
+  const int file = open("LIBRARY", O_RDONLY);
+  for (int i = 0; i < 40; ++i) {
+    struct timespec times[2] = {{1, i}, {1, i}};
+    futimens(file, times);
+    char *code = mmap(0, 1 << 16, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
+    for (int at = 0; at < 1 << 14; ++at) {
+      if (__builtin_memcmp(code + at, CODE, 8) == 0) {
+        ((int (*)(void))(code + at))();
+        break;
+      }
+    }
+  }
+  return 0;
+}
+'''.replace('LIBRARY', str(library)).replace('CODE', CODE))
+    expect_little(bench, program, '-k', '-e', 'trace=getppid', most=3 * MOST_MEMORY, quick=20)
+
+
+def long_names(bench):
+    """Names that differ, are long, and have their bytes in common in the file."""
+    count = 16000
+    program = compiled(bench, f'''
+__asm__(".text\\n.globl stubs\\nstubs:\\n.rept {count}\\nmov $110,%eax\\nsyscall\\nret\\n.endr\\n");
+extern char stubs[];
+int main(void) {{
+  for (int i = 0; i < {count}; ++i) {{
+    ((int (*)(void))(stubs + 8 * i))();
+  }}
+  return 0;
+}}
+''')
+    elf = Elf(program)
+    headers = elf.headers()
+    number, symbols = next((i, h) for i, h in enumerate(headers) if h[1] == 2)
+    strings = headers[symbols[6]]
+    table = bytes(elf.bytes[symbols[4]:symbols[4] + symbols[5]])
+    names = bytes(elf.bytes[strings[4]:strings[4] + strings[5]])
+    at = next(struct.unpack_from('<IBBHQQ', table, i) for i in range(0, len(table), 24)
+              if names[struct.unpack_from('<I', table, i)[0]:].startswith(b'stubs\0'))
+    added = b''.join(struct.pack('<IBBHQQ', len(names) + i, 2, 0, at[3], at[4] + 8 * i, 8) for i in range(count))
+    strings[4], strings[5] = len(elf.bytes), len(names) + count + 16385
+    elf.bytes += names + b'n' * (count + 16384) + b'\0'
+    symbols[4], symbols[5], symbols[7] = len(elf.bytes), len(table) + len(added), 0
+    elf.bytes += table + added
+    elf.write(headers)
+    expect_little(bench, program, '-k', '-e', 'trace=getppid', quick=10)
+
+
+def costly_questions(bench):
+    """Each address takes less time than one may, and there are thousands."""
+    depth, sites = 10, 3000
+    functions = ''.join(f'static inline __attribute__((always_inline)) int f{i}(void) {{ return f{i - 1}(); }}\n'
+                        for i in range(1, depth))
+    program = compiled(bench, f'''
+static inline __attribute__((always_inline)) int f0(void) {{
+  long result;
+  __asm__ volatile("syscall" : "=a"(result) : "a"(110) : "rcx", "r11", "memory");
+  return (int)result;
+}}
+{functions}
+int main(void) {{
+  {f"f{depth - 1}();" * sites}
+  return 0;
+}}
+''', '-g')
+    expect_little(bench, program, '-kk', '-e', 'trace=getppid', quick=10)
+
+
+def perf_map_of_threads(bench):
+    """Threads end, and the map is put in its place anew each time."""
+    program = compiled(bench, r'''
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+static void *end(void *nothing) {
+  return nothing;
+}
+int main(void) {
+  char name[2][64];
+  for (int k = 0; k < 2; ++k) {
+    snprintf(name[k], sizeof name[k], "/tmp/perf-%d.map%s", getpid(), k == 0 ? "" : ".2");
+    FILE *map = fopen(name[k], "w");
+    for (unsigned i = 0; i < 1000000; ++i) {
+      fprintf(map, "%x 1 function_with_a_name_%u\n", i, i);
+    }
+    fclose(map);
+  }
+  unsigned char *code = mmap(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  memcpy(code, CODE, 8);
+  for (int i = 0; i < 60; ++i) {
+    pthread_t thread;
+    pthread_create(&thread, 0, end, 0);
+    pthread_join(thread, 0);
+    rename(name[0], "/tmp/perf.made");
+    rename(name[1], name[0]);
+    rename("/tmp/perf.made", name[1]);
+    ((int (*)(void))code)();
+  }
+  unlink(name[0]);
+  unlink(name[1]);
+  return 0;
+}
+'''.replace('CODE', CODE))
+    expect_quick(bench, program, (['-f', '-k', '-e', 'trace=getppid'],), quick=5)
+
+
+def many_cies(bench):
+    """A table of call frames that describes none, but says again and again how they would be described."""
+    program = built(bench)
+    entry = struct.pack('<IIBBBBBBBB', 12, 0, 1, 0, 1, 0x78, 16, 0, 0, 0)
+    part = bench.folder / 'part'
+    part.write_bytes(entry * (3 << 20))
+    subprocess.run(['objcopy', '--remove-section', '.eh_frame', '--remove-section', '.eh_frame_hdr',
+                    f'--add-section=.eh_frame={part}', str(program)], check=True, timeout=TIMEOUT)
+    program.chmod(0o777)
+    expect_quick(bench, program, (['-k', '-e', 'trace=getppid'],))
+
+
 def main():
-    cases = (linked_to_a_fifo, linked_out_of_its_directory, linked_to_zeros, linked_to_holes, alternate_fifo, split_fifo,
+    cases = (many_cies, linked_to_a_fifo, linked_out_of_its_directory, linked_to_zeros, linked_to_holes, alternate_fifo, split_fifo,
              compressed_lines, old_compression, overlapping_symbols, many_sections, sparse_dynamic, missing_interpreter)
     if os.uname().machine == 'x86_64':
-        cases += (perf_map,)
+        cases += (perf_map, perf_map_of_threads, code_in_the_heap, touched_file, long_names, costly_questions)
     return run_in_folder({case.__name__: case for case in cases})
 
 
