@@ -126,6 +126,7 @@ void PtraceEngine::serve(trace::EventHandler& handler) {
       }
     } else if (std::holds_alternative<Due>(outcome)) {
       threads_.release_due();
+      adopt_orphans(std::nullopt);
       collect_recorded();
       if (functions_ && functions_->due()) {
         handler.idle();  // though threads may never be quiet that do not stop
@@ -156,6 +157,7 @@ std::optional<std::chrono::nanoseconds> PtraceEngine::next_alarm(const trace::Ev
   };
   include(recorder_ ? std::optional(recorder_->due()) : std::nullopt);
   include(functions_ ? functions_->due() : std::nullopt);
+  include(early_.due());
   return alarm;
 }
 

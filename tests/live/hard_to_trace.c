@@ -105,8 +105,8 @@ static int untraced(void) {
 }
 
 /// A child that the kernel attaches to our tracer, if we have one, without asking it.
-static int ptraced(void) {
-  const long child = syscall(SYS_clone, CLONE_PTRACE | SIGCHLD, 0, 0, 0, 0);
+static int ptraced(unsigned long more) {
+  const long child = syscall(SYS_clone, CLONE_PTRACE | more | SIGCHLD, 0, 0, 0, 0);
   if (child == 0) {
     _exit(44);
   }
@@ -116,11 +116,12 @@ static int ptraced(void) {
 
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
-  return strcmp(what, "crowding") == 0    ? crowding()
-         : strcmp(what, "asking") == 0    ? asking()
-         : strcmp(what, "executing") == 0 ? executing()
-         : strcmp(what, "executed") == 0  ? executed()
-         : strcmp(what, "untraced") == 0  ? untraced()
-         : strcmp(what, "ptraced") == 0   ? ptraced()
-                                          : 2;
+  return strcmp(what, "crowding") == 0     ? crowding()
+         : strcmp(what, "asking") == 0     ? asking()
+         : strcmp(what, "executing") == 0  ? executing()
+         : strcmp(what, "executed") == 0   ? executed()
+         : strcmp(what, "untraced") == 0   ? untraced()
+         : strcmp(what, "ptraced") == 0    ? ptraced(0)
+         : strcmp(what, "unreported") == 0 ? ptraced(CLONE_UNTRACED)
+                                           : 2;
 }

@@ -51,6 +51,13 @@ TEST_CASE("without -f, a child that is born with its parent's tracer is let go")
   CHECK(lines_with("-q") == std::vector<std::string>{"+++ exited with 44 +++"});
 }
 
+TEST_CASE("a child that is born with its parent's tracer, and that no event reports, goes on") {
+  for (const std::string options : {"", "-f", "-f -e trace=getppid", "-e library=getppid", "-f -e library=getppid"}) {
+    CHECK(status_of(options, "unreported") == 44);
+  }
+  CHECK(run("exec $T -a1 -f -e trace=exit " HARD_TO_TRACE " unreported").mentions("+++ exited with 44 +++"));
+}
+
 TEST_CASE("a child that must not be traced does not die of its parent's breakpoints") {
   CHECK(status_of("-e library=getppid", "untraced") == 43);
   CHECK(status_of("-f -e library=getppid", "untraced") == 43);
