@@ -432,6 +432,90 @@ int main(void) {
     expect_quick(bench, program, (['-f', '-k', '-e', 'trace=getppid'],), quick=5)
 
 
+class Made:
+    """A 64-bit ELF file that is put together: what its headers name comes behind them."""
+
+    def __init__(self):
+        self.segments, self.sections, self.bytes = [], [], bytearray(1 << 16)
+
+    def add(self, content):
+        self.bytes += bytes(-len(self.bytes) % 16)
+        at = len(self.bytes)
+        self.bytes += content
+        return at
+
+    def load(self, offset, address, size):
+        self.segments.append((1, 5, offset, address, address, size, size, 4096))
+
+    def add_dynamic(self, *entries):
+        content = b''.join(struct.pack('<QQ', *entry) for entry in (*entries, (0, 0)))
+        at = self.add(content)
+        self.segments.append((2, 6, at, at, at, len(content), len(content), 8))
+
+    def write(self, path, size=0):
+        segments = b''.join(struct.pack('<IIQQQQQQ', *segment) for segment in self.segments)
+        table = self.add(b''.join(struct.pack('<IIQQQQIIQQ', *section) for section in self.sections))
+        machine = 183 if os.uname().machine == 'aarch64' else 62
+        self.bytes[:64] = b'\x7fELF\x02\x01\x01' + bytes(9) + struct.pack(
+            '<HHIQQQIHHHHHH', 3, machine, 1, 0, 64, table if self.sections else 0, 0, 64, 56, len(self.segments), 64,
+            len(self.sections), 0)
+        self.bytes[64:64 + len(segments)] = segments
+        with open(path, 'wb') as file:
+            file.write(self.bytes)
+            if size:
+                file.truncate(size)
+
+
+def expect_little_of_module(bench, made, size=0):
+    """A program has it mapped as code when it loads a library, and all modules are looked at."""
+    made.write(bench.folder / 'module', size)
+    program = compiled(bench, r'''
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+int main(void) {
+  const int file = open("MODULE", O_RDONLY);
+  return mmap(0, 1 << 16, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0) == MAP_FAILED ||
+         dlopen("libm.so.6", RTLD_NOW) == 0;
+}
+'''.replace('MODULE', str(bench.folder / 'module')))
+    expect_little(bench, program, '-e', 'trace=none', '-e', 'symbol=zz*')
+
+
+def module_with_shared_names(bench):
+    for letter, count in ((b'a', 100_000), (b'\1', 2000)):
+        made = Made()
+        made.load(0, 0, 1 << 16)
+        names = made.add(b'\0' + letter * (1 << 20) + b'\0')
+        symbols = made.add(b''.join(struct.pack('<IBBHQQ', 1 + i % 5000, 2, 0, 1, 256 + i, 1) for i in range(count)))
+        made.sections = [(0,) * 10, (0, 2, 0, 0, symbols, count * 24, 2, 0, 8, 24),
+                         (0, 3, 0, 0, names, (1 << 20) + 2, 0, 0, 1, 0)]
+        expect_little_of_module(bench, made)
+
+
+def module_with_endless_chain(bench):
+    made = Made()
+    size = 40 << 20
+    made.load(0, 0, size)
+    made.add_dynamic((0x6ffffef5, 1 << 20), (6, 256))
+    made.bytes += bytes((1 << 20) - len(made.bytes)) + struct.pack('<IIIIQI', 1, 1, 1, 0, 0, 1)
+    expect_little_of_module(bench, made, size)
+
+
+def module_with_overlapping_code(bench):
+    made = Made()
+    size = 60 << 20
+    names = made.add(b'\0f\0')
+    symbols = made.add(struct.pack('<IBBHQQ', *[0] * 6) + struct.pack('<IBBHQQ', 1, 0x12, 0, 0, 0, 0))
+    slots = made.add(struct.pack('<QQq', 0x2000, 1 << 32 | (1026 if os.uname().machine == 'aarch64' else 7), 0))
+    table = made.add(struct.pack('<IIII', 1, 2, 0, 0))
+    made.load(0, 0, 1 << 20)
+    for i in range(1, 100):
+        made.load(i, (i + 1) << 32, size - i - 1)
+    made.add_dynamic((5, names), (10, 3), (6, symbols), (4, table), (0x17, slots), (2, 24), (0x14, 7))
+    expect_little_of_module(bench, made, size)
+
+
 def many_cies(bench):
     """A table of call frames that describes none, but says again and again how they would be described."""
     program = built(bench)
@@ -445,7 +529,8 @@ def many_cies(bench):
 
 
 def main():
-    cases = (many_cies, linked_to_a_fifo, linked_out_of_its_directory, linked_to_zeros, linked_to_holes, alternate_fifo, split_fifo,
+    cases = (many_cies, module_with_shared_names, module_with_endless_chain, module_with_overlapping_code,
+             linked_to_a_fifo, linked_out_of_its_directory, linked_to_zeros, linked_to_holes, alternate_fifo, split_fifo,
              compressed_lines, old_compression, overlapping_symbols, many_sections, sparse_dynamic, missing_interpreter)
     if os.uname().machine == 'x86_64':
         cases += (perf_map, perf_map_of_threads, code_in_the_heap, touched_file, long_names, costly_questions)

@@ -15,6 +15,7 @@ namespace {
 
 constexpr int max_symbols = 1 << 22;
 constexpr std::size_t max_name_size = 16384;
+constexpr std::size_t max_answer = std::size_t{64} << 20;  // bytes
 
 }  // namespace
 
@@ -59,10 +60,14 @@ class Functions {
   void add(const GElf_Sym& symbol, std::uint64_t address, const char* name) {
     const auto type = GELF_ST_TYPE(symbol.st_info);
     if (name == nullptr || *name == '\0' || (type != STT_FUNC && type != STT_GNU_IFUNC) ||
-        symbol.st_shndx == SHN_UNDEF || address == 0 || is_cold_part(name)) {
+        symbol.st_shndx == SHN_UNDEF || address == 0 || into_.bytes().size() > max_answer) {
       return;
     }
-    into_.text({name, ::strnlen(name, max_name_size)});
+    const std::string_view bounded(name, ::strnlen(name, max_name_size));
+    if (is_cold_part(bounded)) {
+      return;
+    }
+    into_.text(bounded);
     into_.value(address);
     into_.value(type == STT_GNU_IFUNC);
   }

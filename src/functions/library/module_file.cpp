@@ -1,5 +1,7 @@
 #include "functions/library/module_file.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cerrno>
 
@@ -38,7 +40,9 @@ Result<std::shared_ptr<const ModuleFile>> ModuleFile::read(int descriptor) {
     return Error{ENOEXEC, {}};
   }
   const std::shared_ptr<ModuleFile> file(new ModuleFile);
-  if (!ModuleReader(elf.get(), *file).read()) {
+  struct ::stat status {};
+  if (::fstat(descriptor, &status) != 0 ||
+      !ModuleReader(elf.get(), static_cast<std::uint64_t>(status.st_size), *file).read()) {
     return Error{ENOEXEC, {}};
   }
   return std::shared_ptr<const ModuleFile>(file);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "arch/syscall_abi.h"
 #include "base/printable.h"
@@ -137,10 +138,20 @@ std::optional<std::uint64_t> ModuleReader::offset_of(std::uint64_t address) cons
   return std::nullopt;
 }
 
+std::uint64_t ModuleReader::bytes_from(std::uint64_t address) const {
+  for (const Segment& segment : file_.segments_) {
+    if (address >= segment.address && address - segment.address < segment.file_size) {
+      return segment.file_size - (address - segment.address);
+    }
+  }
+  return 0;
+}
+
 Elf_Data* ModuleReader::data_at(std::uint64_t offset, std::uint64_t size, Elf_Type type) const {
-  if (size == 0 || offset > static_cast<std::uint64_t>(INT64_MAX)) {
+  if (size == 0 || size > left_ || offset > static_cast<std::uint64_t>(INT64_MAX)) {
     return nullptr;
   }
+  left_ -= size;
   return ::elf_getdata_rawchunk(elf_, static_cast<std::int64_t>(offset), size, type);
 }
 
@@ -165,12 +176,23 @@ std::string_view ModuleReader::name_at(const std::vector<char>& names, std::uint
     return {};
   }
   const char* begin = names.data() + offset;
-  const void* end = std::memchr(begin, 0, names.size() - offset);
+  const void* end = std::memchr(begin, 0, std::min(names.size() - offset, max_name_size));
   if (end == nullptr) {
     return {};
   }
   const std::string_view name(begin, static_cast<std::size_t>(static_cast<const char*>(end) - begin));
-  return is_printable(name) ? name : *file_.made_names_.insert(printable(name)).first;
+  // Names may have their ends in common, and several symbols one name, but not all of them.
+  constexpr std::uint64_t most_shared = 16;
+  name_bytes_ += name.size();
+  if (name_bytes_ > most_shared * (file_.dynamic_names_.size() + file_.names_.size()) + smallest_budget) {
+    return {};
+  }
+  if (is_printable(name)) {
+    return name;
+  }
+  std::string made = made_bytes_ < max_made_bytes ? printable(name) : std::string();
+  made_bytes_ += made.size();
+  return *file_.made_names_.insert(std::move(made)).first;
 }
 
 }  // namespace tracer::functions::library

@@ -82,16 +82,18 @@ std::uint64_t ModuleReader::count_hashed_symbols(Word word) const {
     return *first;
   }
   // The chain that starts at the highest bucket value ends at the last symbol of the table.
-  const std::uint64_t chains = bucket_address + std::uint64_t{*buckets} * sizeof(std::uint32_t);
-  std::uint64_t symbol = *last;
-  while (symbol < max_symbols) {
-    const auto hash = word(chains + (symbol - *first) * sizeof(std::uint32_t));
-    ++symbol;
-    if (!hash || (*hash & 1) != 0) {
-      break;
-    }
+  const std::uint64_t chain = bucket_address + (std::uint64_t{*buckets} + *last - *first) * sizeof(std::uint32_t);
+  if (*last >= max_symbols) {
+    return *last;
   }
-  return symbol;
+  const std::uint64_t longest = std::min((max_symbols - *last) * sizeof(std::uint32_t), bytes_from(chain));
+  const Elf_Data* hashes = data_of(chain, longest, ELF_T_WORD);
+  if (hashes == nullptr) {
+    return std::uint64_t{*last} + 1;
+  }
+  const std::span rest(static_cast<const std::uint32_t*>(hashes->d_buf), hashes->d_size / sizeof(std::uint32_t));
+  const auto end = std::find_if(rest.begin(), rest.end(), [](std::uint32_t hash) { return (hash & 1) != 0; });
+  return std::uint64_t{*last} + static_cast<std::uint64_t>(end - rest.begin()) + (end != rest.end() ? 1 : 0);
 }
 
 void ModuleReader::add_function(std::vector<Symbol>& into, const GElf_Sym& symbol, std::string_view name,

@@ -21,6 +21,7 @@ constexpr std::size_t max_sections = 65536;
 constexpr std::size_t max_probes = 100'000;
 constexpr std::size_t max_note_bytes = std::size_t{64} << 20;
 constexpr std::size_t max_text_size = 4096;
+constexpr std::size_t max_symbol_size = 65;  // those in arguments are shorter
 constexpr std::size_t max_symbols = std::size_t{1} << 22;
 
 class ProbeReader {
@@ -154,7 +155,7 @@ void ProbeReader::each_symbol(Visit visit) {
     for (std::size_t i = 0; i < count && ::gelf_getsym(data, static_cast<int>(i), &symbol) != nullptr; ++i) {
       const char* name = ::elf_strptr(elf_, header.sh_link, symbol.st_name);
       if (name != nullptr && symbol.st_shndx != SHN_UNDEF) {
-        visit(std::string_view(name), symbol.st_value);
+        visit(std::string_view(name, ::strnlen(name, max_symbol_size)), symbol.st_value);
       }
     }
   });
