@@ -81,6 +81,9 @@ Breakpoint* Breakpoints::find_trap(std::uint64_t address) {
 }
 
 Breakpoint* Breakpoints::insert(const ptrace::Stopped& thread, const trace::Memory& memory, std::uint64_t address) {
+  if (points_.size() >= most_breakpoints && !points_.contains(address)) {
+    return nullptr;
+  }
   const auto at = points_.try_emplace(address).first;
   Breakpoint& point = at->second;
   if (point.inserted) {

@@ -72,6 +72,9 @@ struct RecordingState {
   std::uint64_t find_trampoline(pid_t pid);
 };
 
+/// In one address space: a program can map its code, and have it looked at, again and again.
+inline constexpr std::size_t most_breakpoints = std::size_t{1} << 20;
+
 class Breakpoints {
  public:
   /// Puts one where there is none yet, and has `change` say what for. False if the memory cannot be written.

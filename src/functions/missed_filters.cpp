@@ -27,7 +27,8 @@ void MissedFilters::look_at(const std::map<std::uint64_t, library::Module>& modu
   for (const auto& start_and_module : modules) {
     const library::Module& module = start_and_module.second;
     const bool known = std::any_of(seen_.begin(), seen_.end(), [&](const Seen& s) { return s.file == module.file; });
-    if (!known && seen_.size() < most_modules) {
+    if (!known && seen_.size() < most_modules && symbols_ < most_symbols) {
+      symbols_ += module.file->exported().size() + module.file->all_functions().size();
       seen_.push_back({module.name, module.path, module.is_program, module.file});
     }
   }

@@ -27,6 +27,7 @@ class MissedFilters {
     std::shared_ptr<const library::ModuleFile> file;
   };
   static constexpr std::size_t most_modules = 1024;
+  static constexpr std::size_t most_symbols = 1'000'000;  ///< of all these
 
   [[nodiscard]] std::vector<const Seen*> matching(std::string_view module) const;
   [[nodiscard]] std::string why_no_module(const library::SymbolFilter::Wanted& wanted) const;
@@ -34,6 +35,7 @@ class MissedFilters {
   [[nodiscard]] std::string why_no_function(const library::SymbolFilter::Wanted& wanted) const;
 
   std::vector<Seen> seen_;
+  std::size_t symbols_ = 0;
 };
 
 }  // namespace tracer::functions

@@ -1,6 +1,7 @@
 #include "functions/placement.h"
 
 #include <elf.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -107,6 +108,13 @@ template <typename Change>
 bool Placement::add_watched(ptrace::Tracee& tracee, std::uint64_t address, Change change) {
   found_ = true;
   Breakpoints& space = space_of(tracee);
+  if (space.records().size() >= most_breakpoints && space.find(address) == nullptr) {
+    if (!std::exchange(found_too_many_, true)) {
+      sink_.complain(fmt::format("process {} has more functions than can be traced: only {} of them are", tracee.tgid,
+                                 most_breakpoints));
+    }
+    return false;
+  }
   if (!counter_.in_kernel()) {
     return space.add(ptrace::stopped_thread(tracee), tracee.memory, address, change);
   }
@@ -183,6 +191,7 @@ std::shared_ptr<const library::DebugSymbols> Placement::debug_symbols_of(const p
                                                                          const Module& module) {
   auto& known = debug_symbols_[module.file];
   if (known == nullptr) {
+    std::erase_if(debug_symbols_, [](const auto& each) { return each.first.expired(); });
     debuginfo::ObjectFiles files{module.path, {}, {}, {}};
     if (module.file->all_functions().empty()) {
       files.object = proc::open_mapped(tracee.tid(), module.range, module.path, module.inode).descriptor;

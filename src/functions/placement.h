@@ -70,9 +70,11 @@ class Placement {
   ptrace::EventSink& sink_;
   library::ModuleCache files_;
   debuginfo::Reader reader_;
-  std::map<std::shared_ptr<const library::ModuleFile>, std::shared_ptr<const library::DebugSymbols>> debug_symbols_;
+  std::map<std::weak_ptr<const library::ModuleFile>, std::shared_ptr<const library::DebugSymbols>, std::owner_less<>>
+      debug_symbols_;
   MissedFilters missed_;
   bool complained_ = false;
+  bool found_too_many_ = false;
   bool looked_ = false;
   bool found_ = false;
 };

@@ -516,6 +516,40 @@ def module_with_overlapping_code(bench):
     expect_little_of_module(bench, made, size)
 
 
+def module_that_changes(bench):
+    """Each version of a file is another one, and none is kept for ever."""
+    made, count = Made(), 200_000
+    made.load(0, 0, 1 << 16)
+    names = made.add(b'\0' + b''.join(b'f%06d\0' % i for i in range(count)))
+    symbols = made.add(b''.join(struct.pack('<IBBHQQ', 1 + 8 * i, 2, 0, 1, 1 << 20 | i, 1) for i in range(count)))
+    made.sections = [(0,) * 10, (0, 2, 0, 0, symbols, count * 24, 2, 0, 8, 24),
+                     (0, 3, 0, 0, names, 1 + 8 * count, 0, 0, 1, 0)]
+    made.write(bench.folder / 'module')
+    (bench.folder / 'empty.c').write_text('int zero;')
+    subprocess.run(['gcc', '-shared', '-nostdlib', 'empty.c', '-o', 'empty.so'], cwd=bench.folder, check=True,
+                   timeout=TIMEOUT)
+    program = compiled(bench, r'''
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+int main(void) {
+  const int file = open("FOLDER/module", O_RDONLY);
+  for (int i = 0; i < 60; ++i) {
+    struct timespec times[2] = {{1, i}, {1, i}};
+    futimens(file, times);
+    void *code = mmap(0, 1 << 16, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
+    void *library = dlopen("FOLDER/empty.so", RTLD_NOW);
+    if (library == 0 || dlclose(library) != 0 || munmap(code, 1 << 16) != 0) {
+      return 1;
+    }
+  }
+  return 0;
+}
+'''.replace('FOLDER', str(bench.folder)))
+    expect_little(bench, program, '-e', 'trace=none', '-e', 'symbol=zz*', most=2 * MOST_MEMORY, quick=10)
+
+
 def many_cies(bench):
     """A table of call frames that describes none, but says again and again how they would be described."""
     program = built(bench)
@@ -530,8 +564,8 @@ def many_cies(bench):
 
 def main():
     cases = (many_cies, module_with_shared_names, module_with_endless_chain, module_with_overlapping_code,
-             linked_to_a_fifo, linked_out_of_its_directory, linked_to_zeros, linked_to_holes, alternate_fifo, split_fifo,
-             compressed_lines, old_compression, overlapping_symbols, many_sections, sparse_dynamic, missing_interpreter)
+             module_that_changes, linked_to_a_fifo, linked_out_of_its_directory, linked_to_zeros, linked_to_holes,
+             alternate_fifo, split_fifo, compressed_lines, old_compression, overlapping_symbols, many_sections, sparse_dynamic, missing_interpreter)
     if os.uname().machine == 'x86_64':
         cases += (perf_map, perf_map_of_threads, code_in_the_heap, touched_file, long_names, costly_questions)
     return run_in_folder({case.__name__: case for case in cases})

@@ -18,6 +18,7 @@
 namespace tracer::functions::library {
 namespace {
 
+constexpr std::size_t most_modules = 4096;         // of a process, which can map one file as often as it likes
 constexpr std::uint64_t lowest_address = 0x10000;  // vm.mmap_min_addr
 
 std::optional<std::uint64_t> bias_of(const ModuleFile& file, const proc::MappedRange& mapping) {
@@ -61,9 +62,12 @@ std::shared_ptr<const ModuleFile> ModuleCache::open(pid_t pid, const std::string
   if (known != files_.end()) {
     return known->second;
   }
-  if (files_.size() >= max_files) {
-    files_.clear();
+  // A program can change its files all the time.
+  if (files_.size() >= max_files || bytes_read_ >= max_unused_bytes) {
+    std::erase_if(files_, [](const auto& each) { return each.second.use_count() <= 1; });
+    bytes_read_ = 0;
   }
+  bytes_read_ += static_cast<std::uint64_t>(info.st_size);
   auto file = ModuleFile::read(found.descriptor.get());
   return files_[key] = file ? std::move(file).value() : nullptr;
 }
@@ -71,7 +75,7 @@ std::shared_ptr<const ModuleFile> ModuleCache::open(pid_t pid, const std::string
 std::vector<Module> modules_of(pid_t pid, ModuleCache& cache) {
   std::vector<Module> modules;
   proc::for_each_range(proc::read_memory_map(pid), [&](const proc::MappedRange& mapping) {
-    if (!mapping.is_executable() || mapping.inode == 0) {
+    if (!mapping.is_executable() || mapping.inode == 0 || modules.size() == most_modules) {
       return;
     }
     constexpr std::string_view deleted = " (deleted)";
