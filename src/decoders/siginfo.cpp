@@ -188,13 +188,10 @@ class Printer {
   void refused_call(std::uint64_t number, std::uint64_t arch) {
     struct Known {
       std::uint64_t bits;
-      std::string_view name;
       Abi abi;
     };
-    static constexpr std::array<Known, 4> known = {{{0xc000003e, "AUDIT_ARCH_X86_64", Abi::x86_64},
-                                                    {0x40000003, "AUDIT_ARCH_I386", Abi::i386},
-                                                    {0xc00000b7, "AUDIT_ARCH_AARCH64", Abi::aarch64},
-                                                    {0x40000028, "AUDIT_ARCH_ARM", Abi::arm}}};
+    static constexpr std::array<Known, 4> known = {
+        {{0xc000003e, Abi::x86_64}, {0x40000003, Abi::i386}, {0xc00000b7, Abi::aarch64}, {0x40000028, Abi::arm}}};
     const auto* found = std::find_if(known.begin(), known.end(), [&](const Known& k) { return k.bits == arch; });
     const auto name = found == known.end() ? std::string_view{} : context_.call_numbered(found->abi, number);
     if (name.empty()) {
@@ -207,8 +204,8 @@ class Printer {
       context_.named(text.view(), number, Style::number);
     }
     context_.out().begin_field("si_arch", "audit_arch");
-    if (found != known.end()) {
-      context_.named(found->name, arch);
+    if (const auto machine = context_.constant_name("audit_arch", arch); !machine.empty()) {
+      context_.named(machine, arch);
     } else {
       context_.number(arch, Style::hex, 4, false);
       context_.out().comment("AUDIT_ARCH_???");
