@@ -529,9 +529,8 @@ bool StructDecoder::has_changed(const Field& field, const Context& context) cons
   const Place place = context.scope->place.at(offset_of(field, context));
   const Place before = session_.saved_at(place.address, session_.size_of(type));
   const auto old_bits = session_.load(type, before);
-  const bool always =
-      field.when != spec::none && type.kind != TypeKind::pointer && evaluator_.holds(field.when, context);
-  return before.kind == Place::Kind::copied && old_bits && (always || old_bits != session_.load(type, place));
+  const bool shows = type.kind == TypeKind::pointer || evaluator_.holds(field.when, context);
+  return shows && before.kind == Place::Kind::copied && old_bits && old_bits != session_.load(type, place);
 }
 
 bool StructDecoder::field(const Field& field, const Context& context) const {
