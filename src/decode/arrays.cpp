@@ -71,7 +71,9 @@ bool ArrayDecoder::array(const Type& type, const Place& place, const Context& co
       return false;  // fewer bytes than one number takes
     }
   }
-  return counted(type, place, context, *n);
+  // One more than the type lets show stands for all that follow.
+  const bool goes_on = *n == type.max && evaluator_.says_more(type, context);
+  return counted(type, place, context, goes_on ? *n + 1 : *n);
 }
 
 /// Whether the tracee says that there is less of a structure than there has to be.
@@ -185,6 +187,9 @@ bool ArrayDecoder::counted(const Type& type, const Place& place, const Context& 
   all.shown = state_.depth.abbreviate && !is_whole(type)
                   ? std::min<std::uint64_t>(count, session_.setting.options.most_elements())
                   : count;
+  if (type.max != 0) {
+    all.shown = std::min<std::uint64_t>(all.shown, type.max);
+  }
   if (is_structure) {
     all.params = evaluator_.evaluate_params(element.args, context);
   }

@@ -347,6 +347,11 @@ Count Evaluator::length(const Type& type, const Context& context) const {
   return type.max != 0 ? std::min<std::uint64_t>(n, type.max) : n;
 }
 
+bool Evaluator::says_more(const Type& type, const Context& context) const {
+  const auto said = type.max != 0 && type.length != spec::none ? evaluate(type.length, context) : std::nullopt;
+  return said && static_cast<std::uint64_t>(*said) > type.max;
+}
+
 std::span<std::int64_t> Evaluator::evaluate_params(spec::Range args, const Context& context) const {
   if (args.count == 0) {
     return {};

@@ -21,6 +21,8 @@ class Evaluator {
   [[nodiscard]] std::span<std::int64_t> evaluate_params(spec::Range args, const Context& context) const;
   /// How many elements or bytes a type has by its description, cut to its `max` and its budget.
   Count length(const spec::Type& type, const Context& context) const;
+  /// Whether the tracee's length goes beyond the type's own limit.
+  [[nodiscard]] bool says_more(const spec::Type& type, const Context& context) const;
   [[nodiscard]] const spec::Type* chosen(const spec::Type& type, const Context& inner) const;
   [[nodiscard]] bool mentions_result(spec::ExprId id) const;
   [[nodiscard]] bool is_constant(spec::ExprId id) const;

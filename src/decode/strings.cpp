@@ -58,7 +58,7 @@ bool StringDecoder::bytes(const Type& type, const Place& place, const Context& c
     return true;
   }
   render::StringForm form;
-  form.cut = shown < *n || (type.hex && *n == type.max && holds_more(type, context));
+  form.cut = shown < *n || (type.hex && *n == type.max && evaluator_.says_more(type, context));
   form.hex = type.hex;
   form.text = type.style == spec::Style::text && shown != 0 && data.back() == std::byte{0};
   out_.bytes(data, form);
@@ -155,12 +155,6 @@ bool StringDecoder::terminated_bytes(const Place& place, std::uint64_t size) con
   form.cut = found == data->size() && limit < size;
   out_.bytes(data->first(std::min<std::size_t>(found, limit)), form);
   return true;
-}
-
-/// Whether the tracee's length goes beyond the type's own limit.
-bool StringDecoder::holds_more(const Type& type, const Context& context) const {
-  const auto said = type.length != spec::none ? evaluator_.evaluate(type.length, context) : std::nullopt;
-  return said && static_cast<std::uint64_t>(*said) > type.max;
 }
 
 bool StringDecoder::hardware_address(const Type& type, const Place& place, const Context& context) const {

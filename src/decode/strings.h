@@ -24,7 +24,6 @@ class StringDecoder {
   bool limited_wide_text(RemoteAddr address, std::uint64_t most) const;
 
  private:
-  [[nodiscard]] bool holds_more(const spec::Type& type, const Context& context) const;
   bool hardware_address(const spec::Type& type, const Place& place, const Context& context) const;
   bool terminated_bytes(const Place& place, std::uint64_t size) const;
   bool uuid(const Place& place, std::uint64_t size) const;
