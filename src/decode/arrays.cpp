@@ -28,6 +28,7 @@ void ArrayDecoder::unreadable_rest(RemoteAddr address) const {
     out_.more();
     return;
   }
+  state_.partly_unread = true;
   out_.begin_element();
   TextBuffer& text = state_.words;
   text.clear();

@@ -33,6 +33,7 @@ struct CallState {
   spec::Index next_param = 0;                  ///< of the signature's: the first that is not emitted yet
   bool argument_open = false;       ///< next_param's argument has begun, and with it the text stops before the exit
   bool half_emitted = false;        ///< of next_param's argument what went in shows, and what came out is to come
+  bool partly_unread = false;       ///< … but not all of it, because it cannot be read
   bool half_deferred = false;       ///< … but what went in does not show, because of its `when`
   bool struct_open = false;         ///< or its structure is: the first `fields_emitted` of its fields stand, and …
   bool field_emitted_once = false;  ///< … what the next one was at entry

@@ -49,6 +49,7 @@ bool InOutArguments::emit_before(const Param& param) const {
     state_.half_emitted = emit_number_before(type, address);
     return state_.half_emitted;
   }
+  state_.partly_unread = false;
   if (address.is_null() || !values_.target(type, address, Context::of(View::before))) {
     out_.address(address);
     return false;
@@ -103,7 +104,8 @@ bool InOutArguments::is_filled(const Param& param) const {
 bool InOutArguments::shows_failure(const Param& param) const {
   const TypeKind kind = tables_.types[tables_.types[param.type].target].kind;
   return session_.outcome->known && !session_.succeeded() && param.when != spec::none &&
-         (kind == TypeKind::custom || kind == TypeKind::array) && evaluator_.mentions_result(param.when);
+         (kind == TypeKind::custom || kind == TypeKind::array || kind == TypeKind::choice) &&
+         evaluator_.mentions_result(param.when);
 }
 
 void InOutArguments::emit_after(const Param& param) const {
@@ -118,6 +120,10 @@ void InOutArguments::emit_after(const Param& param) const {
   }
   if (is_number_changed(type)) {
     emit_number_after(param);
+    return;
+  }
+  // What a failed call could not read to its end does not show again.
+  if (state_.partly_unread && session_.outcome->known && !session_.succeeded()) {
     return;
   }
   const auto bits = *session_.load(type, Place::in_register(evaluator_.raw_argument(param)));

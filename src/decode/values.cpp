@@ -106,6 +106,7 @@ bool ValueDecoder::follow(const Type& pointer, const Place& place, const Context
   }
   if (nothing || unfilled || beyond || !target(pointer, address, context)) {
     out_.address(address);
+    state_.partly_unread = state_.partly_unread || context.view == View::before;
     if (context.unread != nullptr && !address.is_null()) {
       context.unread->any = true;
     }
