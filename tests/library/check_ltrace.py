@@ -510,6 +510,8 @@ SELECTED = [
     ('/out.*@itself/', ['outer', 'outermost']), ('/out.*@it.*/-/.*most@itself/', ['outer']), ('/out.*@none/', []),
     ('outer+', ['outer']), ('outer-', ['outer']), ('', []), ('atoi+/outer@itself/', ['outer', 'atoi']),
     ('/out.*/@itself', ['outer', 'outermost']), ('@MAIN-out*@itself', ['atoi']), ('-@lib*-out*', ['atoi']),
+    ('+', ['outer', 'outermost', 'atoi']), ('-', ['outer', 'outermost', 'atoi']),
+    ('/out.*@MAIN/', ['outer', 'outermost']), ('@/MAIN/-outer', ['outermost', 'atoi']),
 ]
 
 
@@ -521,7 +523,7 @@ def selected(bench):
             if tracer is None or (tracer != 'ours' and '0.7.91' not in peers.version(tracer)):
                 continue
             lines, _ = bench.log(['-e', expression], [program], tracer)
-            shown = re.findall(r'itself->(\w+)\(', '\n'.join(lines))
+            shown = re.findall(r'itself->([a-z]\w+)\(', '\n'.join(lines))
             expect(shown == wanted, f'{tracer} -e {expression!r}: ' + '\n'.join(lines))
 
 
@@ -564,7 +566,7 @@ CASES = {
                                                     half_a_filter,
                                                     children, deaths, attaching, errors,
                                                     chosen_by_a_resolver, named_with_a_sign, calls_to_itself, names_of_calls,
-                                                    selected, averages, resumed_calls, times_of_unreturned)},
+                                                    selected, averages, resumed_calls, times_of_unreturned},
 }
 
 

@@ -54,7 +54,7 @@ bool SymbolFilter::Pattern::matches(std::string_view name) const {
 }
 
 bool SymbolFilter::Rule::matches_module(const ModuleName& name) const {
-  if (!module.is_expression && module.text == "MAIN") {
+  if (module.text == "MAIN") {  // as an expression, too: ltrace takes it so
     return name.is_program;
   }
   return module.matches(!module.is_expression && module.text.starts_with('/') ? name.path : name.soname);
@@ -146,11 +146,11 @@ Status SymbolFilter::add(std::string_view expression) {
   std::vector<Rule> rules;
   std::string_view rest = expression;
   bool adds = true;
-  if (rest.starts_with('!') || rest.starts_with('-')) {
+  if (rest.starts_with('!') || rest.starts_with('-') || rest == "+") {
     rules.push_back({true, {"*", false}, {"*", false}});
-    rest.remove_prefix(1);
     adds = false;
-  } else if (rest.starts_with('+')) {
+  }
+  if (!rest.empty() && (!adds || rest.front() == '+')) {
     rest.remove_prefix(1);
   }
   while (!rest.empty()) {  // nothing behind a sign is no rule

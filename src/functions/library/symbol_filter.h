@@ -31,9 +31,10 @@ std::string_view without_result(std::string_view name);
 std::string without_templates(std::string_view name);
 
 /// A filter `{[+-][SYMBOL][@MODULE]}` is a list of rules, of which the last that matches decides. If the first rule
-/// starts with `-` (or `!`), the list starts with all functions. SYMBOL and MODULE are globs for the whole name or,
-/// between slashes, basic regular expressions (both: `/SYMBOL@MODULE/`); an omitted one matches everything. MODULE
-/// matches the soname, MAIN, or the path if it starts with a slash; a `-` before its `.so` is part of its name.
+/// starts with `-` (or `!`), the list starts with all functions; a sign alone selects them. SYMBOL and MODULE are globs
+/// for the whole name or, between slashes, basic regular expressions (both: `/SYMBOL@MODULE/`); an omitted one matches
+/// everything. MODULE matches the soname, MAIN, or the path if it starts with a slash; a `-` before its `.so` is part
+/// of its name.
 class SymbolFilter {
  public:
   /// Adds a filter. A function is selected if any filter selects it. Returns EINVAL for a syntax error.
