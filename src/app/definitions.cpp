@@ -158,7 +158,8 @@ Result<spec::TableSet> compile_definitions(std::vector<sysc::Source> sources) {
 }
 
 Result<std::optional<spec::TableSet>> compile_prototypes(const std::vector<std::string>& given,
-                                                         const std::function<void(const std::string&)>& complain) {
+                                                         const std::function<void(const std::string&)>& complain,
+                                                         std::string& errors) {
   std::vector<PrototypeFile> files;
   for (const std::string& list : given) {
     for (std::string_view rest = list; !rest.empty();) {
@@ -189,7 +190,7 @@ Result<std::optional<spec::TableSet>> compile_prototypes(const std::vector<std::
     }
   }
   for (const std::string& line : prototypes.errors()) {
-    complain(line);
+    errors += line + '\n';
   }
   if (prototypes.empty()) {
     return std::optional<spec::TableSet>{};

@@ -21,9 +21,10 @@ Result<std::vector<sysc::Source>> read_definitions(const std::vector<std::string
 Result<spec::TableSet> compile_definitions(std::vector<sysc::Source> sources);
 
 /// Compiles the prototypes of ltrace into tables of functions: those of the files and directories `given` (-F), of the
-/// user and of the system. Empty if there are none. Lines that cannot be parsed are skipped and reported to `complain`.
-/// Fails with ENOENT if a given file is missing.
+/// user and of the system. Empty if there are none. What is missing is reported to `complain`; lines that cannot be
+/// parsed are skipped and added to `errors`. Fails with EIO if a given file cannot be read.
 Result<std::optional<spec::TableSet>> compile_prototypes(const std::vector<std::string>& given,
-                                                         const std::function<void(const std::string&)>& complain);
+                                                         const std::function<void(const std::string&)>& complain,
+                                                         std::string& errors);
 
 }  // namespace tracer::app

@@ -96,10 +96,13 @@ Result<Definitions> define(const std::vector<std::string>& files, const replay::
   return definitions;
 }
 
-/// Adds the prototypes of ltrace.conf files if the program is called ltrace.
-Status add_user_prototypes(const cli::Options& options, spec::GrowingTables& more) {
+/// Adds the prototypes of ltrace.conf files if the program is called ltrace. Returns what is wrong with them: lines for
+/// the output, where ltrace has them.
+Result<std::string> add_user_prototypes(const cli::Options& options, spec::GrowingTables& more) {
+  std::string errors;
   if (options.ltrace) {
-    auto prototypes = compile_prototypes(options.ltrace->prototypes, [](const std::string& line) { say(line + '\n'); });
+    auto prototypes = compile_prototypes(
+        options.ltrace->prototypes, [](const std::string& line) { say(line + '\n'); }, errors);
     if (!prototypes) {
       return prototypes.error();
     }
@@ -107,7 +110,7 @@ Status add_user_prototypes(const cli::Options& options, spec::GrowingTables& mor
       more.add(*prototypes.value());
     }
   }
-  return Done{};
+  return errors;
 }
 
 /// Does what the options ask for. `tables` may gain prototypes. `recorded`: the trace file that they name; null: none.
@@ -115,8 +118,9 @@ int perform(cli::Options options, spec::Tables& tables, const Definitions& defin
             Result<std::unique_ptr<replay::TraceFile>> recorded) {
   const Speaker speak(options.program_name);
   spec::GrowingTables more(tables);
-  if (const auto added = add_user_prototypes(options, more); !added) {
-    speak(added.error().message);
+  const auto prototype_errors = add_user_prototypes(options, more);
+  if (!prototype_errors) {
+    speak(prototype_errors.error().message);
     return EXIT_FAILURE;
   }
   for (const std::string& warning : options.warnings) {
@@ -163,7 +167,7 @@ int perform(cli::Options options, spec::Tables& tables, const Definitions& defin
   }
   options = with_export(std::move(options), tables);
   Tracing tracing(options, tables, more, definitions.sources, speak);
-  const Ended ended = tracing.run(std::move(recorded).value());
+  const Ended ended = tracing.run(std::move(recorded).value(), prototype_errors.value());
   if (options.tips.shown) {
     say(cli::tip_text(options.tips));
   }

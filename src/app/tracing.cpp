@@ -59,12 +59,12 @@ Tracing::Tracing(const cli::Options& options, const spec::Tables& tables, spec::
       prototypes_(more, options.ltrace ? debuginfo::Targets::of_all : debuginfo::Targets::of_arguments, speak),
       native_(arch::native_abi()) {}
 
-Ended Tracing::run(std::unique_ptr<replay::TraceFile> recorded) {
+Ended Tracing::run(std::unique_ptr<replay::TraceFile> recorded, const std::string& ahead) {
   auto prepared = prepare(std::move(recorded));
   if (auto* const ended = std::get_if<Ended>(&prepared)) {
     return std::move(*ended);
   }
-  return drive(std::get<Parts>(std::move(prepared)));
+  return drive(std::get<Parts>(std::move(prepared)), ahead);
 }
 
 Ended Tracing::failed(const Error& error) const {
@@ -149,7 +149,7 @@ std::variant<Tracing::Parts, Ended> Tracing::prepare(std::unique_ptr<replay::Tra
                std::move(recording).value(), std::move(contexts).value(),    std::move(stack_tracer).value()};
 }
 
-Ended Tracing::drive(Parts parts) {
+Ended Tracing::drive(Parts parts, const std::string& ahead) {
   const bool is_live = parts.replayed == nullptr;
   if (is_live && !options_.strict) {
     report_missing_proc(options_, speak_);
@@ -168,6 +168,10 @@ Ended Tracing::drive(Parts parts) {
   view_settings.native = native_;
   const auto view = make_view(options_, {tables_, decoder, naming.names(), naming.plain_names(),
                                          std::move(parts.channels), std::move(view_settings), parts.make_export});
+  if (!ahead.empty()) {
+    view->raw(ahead);
+    view->flush();
+  }
   const bool in_kernel = parts.source.in_kernel();
   if (options_.extras.explain || wants_verdict(options_)) {
     explaining_ =

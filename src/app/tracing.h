@@ -42,8 +42,9 @@ class Tracing {
   Tracing(const Tracing&) = delete;
   Tracing& operator=(const Tracing&) = delete;
 
-  /// `recorded`: what --replay shows; null: a live run. This outlives the engine that it returns.
-  Ended run(std::unique_ptr<replay::TraceFile> recorded);
+  /// `recorded`: what --replay shows; null: a live run. `ahead`: lines for the output before the trace. This outlives
+  /// the engine that it returns.
+  Ended run(std::unique_ptr<replay::TraceFile> recorded, const std::string& ahead);
 
  private:
   /// What may fail to be made, and is made before anything is decoded.
@@ -61,7 +62,7 @@ class Tracing {
   /// Sets the path of the program that the engine starts. If there is none, reports it and returns what to exit with.
   std::optional<Ended> find_program(process::EngineOptions& engine) const;
   std::variant<Parts, Ended> prepare(std::unique_ptr<replay::TraceFile> recorded);
-  Ended drive(Parts parts);
+  Ended drive(Parts parts, const std::string& ahead);
   [[nodiscard]] std::optional<render::Summary> make_summary(bool in_kernel) const;
   /// Has the pipeline report after the time of --explain-after, and end when only programs in the background run on.
   void set_alarm(pipeline::PipelineOptions& settings) const;

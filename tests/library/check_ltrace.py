@@ -250,6 +250,10 @@ def wrong_prototypes(bench):
                 continue
             lines, _ = bench.run(['-F', str(path), '-e', 'puts'], [bench.folder / 'values'], tracer)
             expect(lines[0] == f'{path}:{len((forward + line).splitlines())}: error: {error}', f'{tracer} {line}: ' + '\n'.join(lines))
+    for tracer in ('ours', peers.find('ltrace')):
+        if tracer is not None and (tracer == 'ours' or '0.7.91' in peers.version(tracer)):
+            log, _ = bench.log(['-F', str(path), '-e', 'puts'], [bench.folder / 'values'], tracer)
+            expect(log[0] == f"{path}:3: error: Redefinition of typedef 'l'", f'{tracer}: an error is not in the log: ' + '\n'.join(log))
     lines, status = bench.run(['-F', '/nonexistent'], ['/bin/true'])
     expect(status == 0 and lines[0] == "Couldn't stat /nonexistent: No such file or directory", 'got: ' + '\n'.join(lines))
 
