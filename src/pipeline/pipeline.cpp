@@ -21,6 +21,14 @@ decode::Entry entry_of(const trace::Event& event, const trace::SyscallEnter& ent
           .interrupted = enter.interrupted};
 }
 
+/// Counts a call that an event tells of where no system calls are traced.
+void count_implied(render::Summary* summary, const PipelineOptions& options, Abi abi, std::string_view call) {
+  if (summary != nullptr && options.counts_unreturned && options.filter.calls.empty()) {
+    summary->count_function(abi, call, 1);
+    summary->count_function_return(abi, call, false, std::chrono::nanoseconds(0));
+  }
+}
+
 }  // namespace
 
 Pipeline::Pipeline(PipelineOptions options, const spec::Tables& tables, const decode::Decoder& decoder,
@@ -368,6 +376,9 @@ trace::Verdict Pipeline::on(const trace::Exec& exec, Thread& thread, const trace
   }
   const bool launch = options_.launched && !launch_seen_;
   launch_seen_ = true;
+  if (!launch) {
+    count_implied(summary_, options_, event.abi, "execve");
+  }
   return options_.detach_on_execve && !launch ? trace::Verdict::detach : trace::Verdict::go_on;
 }
 
@@ -419,6 +430,9 @@ trace::Verdict Pipeline::on(const trace::Exited& exited, Thread& thread, const t
     exiting_.erase(thread.tgid);
   }
   end_call(thread, {event.time, memory});
+  if (thread.tid == thread.tgid && WIFEXITED(exited.status)) {
+    count_implied(summary_, options_, event.abi, "exit_group");
+  }
   // The filter of signals applies to deaths by signal; -q only to exits.
   const bool wanted = WIFSIGNALED(exited.status) ? filter_.wants_signal(WTERMSIG(exited.status))
                                                  : !options_.quiet.has(filter::Quiet::exit);

@@ -31,7 +31,7 @@ struct PipelineOptions {
   filter::ChoiceSet<filter::Quiet> quiet;
   Abi native = Abi::x86_64;          ///< the ABI before the first call of a program
   bool bare_function_names = false;  ///< functions are counted without their library
-  bool counts_unreturned = false;    ///< -c: system calls that do not return are counted, too
+  bool counts_unreturned = false;    ///< -c: system calls that do not return are counted, even if none are traced
   bool summary_only = false;         ///< -c: calls are only counted
   bool detach_on_execve = false;     ///< -b execve
   bool hide_launch = false;          ///< the execve that starts the program is neither shown nor counted

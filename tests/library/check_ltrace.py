@@ -355,7 +355,7 @@ TEXTS = {
                         r'------ ----------- ----------- --------- --------------------\n'
                         r'100\.00 +\d+\.\d{6} {12} +\d+ total$'),
     'counted_with_system_calls': (['-c', '-S', '-L'], r'^ *\d+\.\d\d +\d+\.\d{6} +\d+ +1 exit_group$'),
-    'counted_nothing': (['-c', '-e', 'no_such_function'], r'^% time .*\n(------.*\n){2}100\.00    0\.000000 {21}0 total$'),
+    'counted_nothing': (['-c', '-e', 'no_such_function'], r'^% time .*\n------.*\n.* 1 exit_group\n------.*\n100\.00    0\.000000 {21}1 total$'),
     'filters': (['-e', 'f*-free+/getu.*/@/call.*/'], r'^calls->fopen.*\n(calls->fputc.*\n){2}calls->getuid.*\n\+\+\+'),
     'long_options': (['--align=20', '--indent', '2', '--no-sig', '-eputs'], r'^calls->puts\("a"b\\n\\001\\377z"\) = 8$'),
 }
@@ -540,6 +540,15 @@ def times_of_unreturned(bench):
     expect(re.search(r'^100\.00 +0\.0*[1-9]\d* +\d+ +1 main$', '\n'.join(lines), re.M), '\n'.join(lines))
 
 
+def calls_that_events_tell_of(bench):
+    """The table of -c has the ends of programs and their new ones, with and without the system calls."""
+    program = bench.calls()
+    for options in (['-c', '-e', 'puts'], ['-c', '-S', '-e', 'puts'], ['-c', '-L']):
+        lines, _ = bench.log(options, ['sh', '-c', f'exec {program}'])
+        rows = {line.split()[4]: line.split()[3] for line in lines if len(line.split()) == 5}
+        expect((rows.get('exit_group'), rows.get('execve')) == ('1', '1'), f'{options}\n' + '\n'.join(lines))
+
+
 def averages(bench):
     """The time of a single call is that of all of them, to the digit."""
     lines, _ = bench.log(['-c'], [bench.calls()])
@@ -570,7 +579,8 @@ CASES = {
                                                     half_a_filter,
                                                     children, deaths, attaching, errors,
                                                     chosen_by_a_resolver, named_with_a_sign, calls_to_itself, names_of_calls,
-                                                    selected, averages, resumed_calls, times_of_unreturned},
+                                                    selected, averages, resumed_calls, times_of_unreturned,
+                                                    calls_that_events_tell_of)},
 }
 
 
