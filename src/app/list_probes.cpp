@@ -27,7 +27,9 @@ void append_module(std::string& text, const functions::library::ModuleFile& file
   }
   std::set<std::string_view> names;
   for (const functions::library::Slot& slot : file.slots()) {
-    names.insert(slot.symbol);
+    if (!slot.is_startup) {
+      names.insert(slot.symbol);
+    }
   }
   for (const std::string_view symbol : names) {
     text += "library=" + std::string(symbol) + at + '\n';

@@ -142,21 +142,38 @@ void Placement::place(ptrace::Tracee& tracee, const Module& module) {
   hook_goroutines(tracee, module);
 }
 
-void Placement::place_calls(ptrace::Tracee& tracee, const Module& module) {
+std::string_view Placement::wanted_name(const Module& module, const library::Slot& slot) const {
   const ModuleName name = name_of(module);
+  std::string_view wanted = is_shown(slot) && selection_.calls.matches(slot.symbol, name) ? slot.symbol : "";
+  if (!slot.is_own || !wanted.empty()) {
+    return wanted;
+  }
+  for (const auto symbols : {module.file->exported(), module.file->all_functions()}) {
+    for (const Symbol& symbol : symbols) {
+      if (symbol.is_resolver && symbol.address == slot.resolver &&
+          (wanted.empty() || symbol.name.size() < wanted.size()) && selection_.calls.matches(symbol.name, name)) {
+        wanted = symbol.name;
+      }
+    }
+  }
+  return wanted;
+}
+
+void Placement::place_calls(ptrace::Tracee& tracee, const Module& module) {
   for (const library::Stub& stub : module.file->stubs()) {
-    const std::string_view symbol = module.file->slots()[stub.slot].symbol;
+    const library::Slot& slot = module.file->slots()[stub.slot];
     const std::uint64_t address = module.bias + stub.address;
-    if (has_code_at(module, address) && selection_.calls.matches(symbol, name)) {
+    const std::string_view symbol = has_code_at(module, address) ? wanted_name(module, slot) : std::string_view{};
+    if (!symbol.empty()) {
       trace::LibraryFunction& function = functions_.find_or_add(module.name, module.is_program, symbol);
-      if (module.file->slots()[stub.slot].is_own) {
+      if (slot.is_own) {
         define(function, module, {symbol, 0, true});
       }
       add_watched(tracee, address, [&](Breakpoint& point) { point.stub = &function; });
     }
   }
   for (const library::Slot& slot : module.file->slots()) {
-    if (!slot.by_stub && selection_.calls.matches(slot.symbol, name)) {
+    if (!slot.by_stub && !wanted_name(module, slot).empty()) {
       found_ = true;
       space_of(tracee).pending.push_back({module.start, module.file, &slot});
     }
@@ -173,9 +190,9 @@ void Placement::place_export_calls(ptrace::Tracee& tracee, const Module& caller,
     return callee.file->find_exported(symbol) != nullptr && selection_.exports.matches(symbol, name);
   };
   for (const library::Stub& stub : caller.file->stubs()) {
-    const std::string_view symbol = caller.file->slots()[stub.slot].symbol;
-    if (has_code_at(caller, caller.bias + stub.address) && is_wanted(symbol)) {
-      trace::LibraryFunction& function = functions_.find_or_add(caller.name, caller.is_program, symbol);
+    const library::Slot& slot = caller.file->slots()[stub.slot];
+    if (has_code_at(caller, caller.bias + stub.address) && is_shown(slot) && is_wanted(slot.symbol)) {
+      trace::LibraryFunction& function = functions_.find_or_add(caller.name, caller.is_program, slot.symbol);
       add_watched(tracee, caller.bias + stub.address, [&](Breakpoint& point) { point.stub = &function; });
     }
   }
@@ -236,7 +253,7 @@ void Placement::place_resolver(ptrace::Tracee& tracee, const Module& module, con
                                trace::LibraryFunction& function) {
   space_of(tracee).add(ptrace::stopped_thread(tracee), tracee.memory, module.bias + symbol.address,
                        [&](Breakpoint& point) { point.resolved = &function; });
-  if (selection_.shows_resolvers) {
+  if (selection_.shows_startup) {
     trace::LibraryFunction& shown = functions_.find_or_add_entry(module.name, std::string(symbol.name) + ".IFUNC");
     define(shown, module, symbol);
     shown.is_resolver = true;
@@ -285,8 +302,9 @@ bool Placement::place_pointer(ptrace::Tracee& tracee, const Breakpoints::Pending
   if (target == 0) {
     return false;
   }
+  const std::string_view wanted = wanted_name(caller, slot);
   return add_watched(tracee, target, [&](Breakpoint& point) {
-    point.entry_symbol = slot.symbol;
+    point.entry_symbol = wanted.empty() ? slot.symbol : wanted;
     if (std::find(point.callers.begin(), point.callers.end(), caller.start) == point.callers.end()) {
       point.callers.push_back(caller.start);
     }

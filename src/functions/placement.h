@@ -53,6 +53,10 @@ class Placement {
   /// A function whose code a resolver has chosen already: it stands where the loader has written its address.
   void place_resolved(ptrace::Tracee& tracee, const library::Module& module, const library::Symbol& symbol,
                       trace::LibraryFunction& function);
+  [[nodiscard]] bool is_shown(const library::Slot& slot) const { return selection_.shows_startup || !slot.is_startup; }
+  /// The name that calls through the slot are traced by; empty: they are not. A function with a resolver may have
+  /// several: this is the shortest that is wanted.
+  [[nodiscard]] std::string_view wanted_name(const library::Module& module, const library::Slot& slot) const;
   /// What `caller` calls of `callee` through its linkage table, by the names that it was linked with.
   void place_export_calls(ptrace::Tracee& tracee, const library::Module& caller, const library::Module& callee);
   void place_probes(ptrace::Tracee& tracee, const library::Module& module);

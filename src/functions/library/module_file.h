@@ -46,6 +46,7 @@ struct Slot {
   std::string_view symbol;  ///< of an unnamed resolver: IREL. and its address
   bool by_stub = false;     ///< a PLT stub reads it; false if other code reads the slot
   bool is_own = false;      ///< IRELATIVE
+  bool is_startup = false;  ///< start-up or exit code calls the function rather than the program's own code
   std::uint64_t resolver = 0;
   std::uint64_t unset = 0;  ///< what the file has there: of a JUMP_SLOT, the address of code that has it set
 };

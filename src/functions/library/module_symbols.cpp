@@ -162,10 +162,14 @@ void ModuleReader::read_relocations(std::uint64_t address, std::uint64_t size, b
     }
     const bool by_stub = relocation == types.jump;
     if ((!by_stub && relocation != types.data && relocation != types.pointer) || entry.r_addend != 0 ||
-        symbol >= symbol_names_.size() || symbol_names_[symbol].empty() || is_startup_function(symbol_names_[symbol])) {
+        symbol >= symbol_names_.size() || symbol_names_[symbol].empty()) {
       continue;
     }
-    file_.slots_.push_back({entry.r_offset, symbol_names_[symbol], by_stub});
+    Slot slot{entry.r_offset, symbol_names_[symbol], by_stub};
+    slot.is_startup = is_startup_function(slot.symbol);
+    if (by_stub || !slot.is_startup) {
+      file_.slots_.push_back(slot);
+    }
   }
 }
 
