@@ -85,6 +85,9 @@ bool bare_bytes(decode::CustomContext& context);
 bool sun_path(decode::CustomContext& context);
 bool recvmmsg_result(decode::CustomContext& context);
 bool icmp_filter(decode::CustomContext& context);
+// lenses.cpp
+bool hidden(decode::CustomContext& context);
+bool set_bits(decode::CustomContext& context);
 // times.cpp
 bool dated(decode::CustomContext& context);
 bool utime_spec(decode::CustomContext& context);

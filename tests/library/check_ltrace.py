@@ -171,6 +171,8 @@ lens_crowd([ 1, 2, 3, 4... ])                    = 0
 lens_nameless('\377', -1)                        = 0
 lens_nameless('b', THREE)                        = 0
 lens_ring({ 9, { 8, { 7, { 6, nil, ... }, recurse^ }, recurse^ }, nil }) = 0
+lens_set(<1,8,18,63>, <21,30>, ~<>, <0,9,18>)    = <21,30>
+lens_hidden()                                    = 
 +++ exited (status 0) +++'''.splitlines()[1:]
 
 

@@ -55,7 +55,14 @@ int lens_nameless(char c, short s) {
 int lens_ring(void* p) {
   return 0;
 }
+float lens_set(void* pair, float number, long word, void* rows) {
+  return number;
+}
+int lens_hidden(void) {
+  return 7;
+}
 #else
+float lens_set(void* pair, float number, long word, void* rows);
 int main() {
   unsigned word = 255;
   int numbers[6] = {10, 20, 30, 40, 50, 60};
@@ -94,6 +101,9 @@ int main() {
   lens_nameless(-1, -1);
   lens_nameless('b', 3);
   lens_ring(ring);
+  int pair[2] = {0x40102, -0x80000000};
+  lens_set(pair, 2.5F, -1, &(char[4]){1, 2, 4, 0});
+  lens_hidden();
   return 0;
 }
 #endif

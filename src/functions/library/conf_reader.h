@@ -61,6 +61,7 @@ class ConfReader {
   Found wide_string(const Lens& inner);
   static Lens restyled_lens(Lens lens, std::string_view style);
   static std::string restyled(std::string_view type, std::string_view style);
+  [[nodiscard]] Lens bits_of(const Lens& inner) const;
   static Lens bytes_of(const Lens& array, std::string_view style);
   static std::string array_text(const Lens& lens);
 

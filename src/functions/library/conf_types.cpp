@@ -179,14 +179,16 @@ std::optional<LtraceConf::Lens> ConfReader::array(unsigned depth) {
   }
   Lens lens;
   lens.element = element->text;
-  if (lens.element.find_first_of("*[") != std::string::npos) {
+  if (lens.element.find_first_of("*[:") != std::string::npos) {
     ++conf_.declared_;
     conf_.items_ += fmt::format("type {} = {}\n", declared_name("type"), lens.element);
     lens.element = declared_name("type");
   }
   lens.element_is_char = element->is_char;
-  lens.element_size = element->element_size;
-  lens.element_is_word = element->element_is_word;
+  if (element->length.empty()) {
+    lens.element_size = element->element_size;
+    lens.element_is_word = element->element_is_word;
+  }
   const auto length = expression(lens.ends_at_zero);
   if (!length || !expect(')') || lens.element.empty()) {
     return fail("no `array(LENS, EXPR)`");
@@ -328,7 +330,27 @@ std::optional<LtraceConf::Lens> ConfReader::styled(std::string_view style, unsig
     }
     return array;
   }
-  return restyled_lens(*inner, style);
+  return style == "bits" ? bits_of(*inner) : restyled_lens(*inner, style);
+}
+
+/// Returns the lens that shows which bits are set in a value, or in what a pointer leads to.
+LtraceConf::Lens ConfReader::bits_of(const Lens& inner) const {
+  const std::string& given = inner.target.empty() ? inner.text : inner.target;
+  const std::string type = given.substr(0, given.find(" as "));
+  constexpr std::array<std::string_view, 5> no_fixed_integers = {"long", "ulong", "ptr", "float", "double"};
+  const bool in_memory = !inner.target.empty() || in_struct_;
+  const bool by_bytes =
+      std::find(no_fixed_integers.begin(), no_fixed_integers.end(), type) != no_fixed_integers.end() ||
+      (in_memory && (type.starts_with("ltrace_struct_") || type.starts_with("ltrace_type_")));
+  if (!by_bytes) {
+    return restyled_lens(inner, "bits");
+  }
+  Lens bits = plain("custom set_bits : " + type);
+  if (!inner.target.empty()) {
+    bits.target = bits.text;
+    bits.text = '*' + bits.target;
+  }
+  return bits;
 }
 
 std::optional<LtraceConf::Lens> ConfReader::lens_of(std::string_view name, unsigned depth) {

@@ -138,6 +138,9 @@ std::string ConfReader::read_prototype(std::string_view first) {
   if (!result->length.empty() && result->target.empty()) {
     return {};  // C has no arrays by value
   }
+  if (result->is_hidden && !result->is_struct) {
+    result->text = "custom hidden : ulong";
+  }
   const std::string all = parameters + ' ' + result->text;
   if (mentions_more_than(all, 'a', number) || mentions_more_than(all, 'e', 0)) {
     fail("no such argument");
