@@ -21,7 +21,7 @@ decode::Entry entry_of(const trace::Event& event, const trace::SyscallEnter& ent
           .interrupted = enter.interrupted};
 }
 
-/// Counts a call that an event tells of where no system calls are traced.
+/// Counts a call that an event reports where no system calls are traced.
 void count_implied(render::Summary* summary, const PipelineOptions& options, Abi abi, std::string_view call) {
   if (summary != nullptr && options.counts_unreturned && options.filter.calls.empty()) {
     summary->count_function(abi, call, 1);

@@ -1,4 +1,4 @@
-// What the exit statuses of programs mean that were told to be silent, as their manuals say.
+// What exit statuses mean, as manuals say, of programs that an option keeps from printing why.
 #include <fmt/core.h>
 
 #include <algorithm>

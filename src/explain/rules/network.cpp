@@ -377,7 +377,7 @@ std::optional<Finding> name_service(const Case& facts) {
   return finding;
 }
 
-/// A connection in the making that was refused where no call that is watched has told: read(2) gets the error.
+/// A connection that was refused after connect(2) returned, if no watched call reports it: read(2) gets the error.
 std::optional<Finding> refused_in_words(const Case& facts) {
   const auto& steps = facts.process.steps;
   const auto asked = std::find_if(steps.rbegin(), steps.rend(), [&](const Step& step) {
