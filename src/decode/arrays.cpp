@@ -211,7 +211,8 @@ bool ArrayDecoder::counted(const Type& type, const Place& place, const Context& 
     }
     emit_elements(all, there, context);
   }
-  if (is_remote && all.readable && all.next == all.shown && all.next < count) {
+  const bool is_cut = type.max != 0 && all.next == type.max;
+  if (is_remote && all.readable && all.next == all.shown && all.next < count && !is_cut) {
     all.readable = session_.copy(place.at(all.next * size), size).has_value();
   }
   if (all.next == 0) {

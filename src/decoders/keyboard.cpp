@@ -25,6 +25,9 @@ bool kb_value(decode::CustomContext& context) {
     return false;
   }
   context.number(*bits, spec::Style::hex, 2, false);
+  if (context.out().constant_form() == format::ConstantForm::raw) {
+    return true;
+  }
   TextBuffer text;
   if (const auto name = context.constant_name("kb_value_name", *bits); !name.empty()) {
     text.append(name);
