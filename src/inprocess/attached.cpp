@@ -172,9 +172,9 @@ ptrace::Leaving CallRecording::prepare_detach(ptrace::Tracee& tracee) {
   if (!std::all_of(threads.begin(), threads.end(), [&](pid_t tid) { return is_outside(process, tid); })) {
     return Leaving::with_others;
   }
-  const ptrace::Tracee* able = can_make_calls(stopped) ? &tracee : nullptr;
+  ptrace::Tracee* able = can_make_calls(stopped) ? &tracee : nullptr;
   for (const pid_t tid : process.left) {
-    const ptrace::Tracee* other = calls_.find_tracee(tid);
+    ptrace::Tracee* other = calls_.find_tracee(tid);
     const auto* thread = other != nullptr ? std::get_if<ptrace::Stopped>(&other->thread) : nullptr;
     able = able == nullptr && thread != nullptr && can_make_calls(*thread) ? other : able;
   }
@@ -182,17 +182,32 @@ ptrace::Leaving CallRecording::prepare_detach(ptrace::Tracee& tracee) {
     std::erase(process.left, tracee.tid());
     return Leaving::at_rest;
   }
-  clean(process, *able);
-  return able == &tracee && ptrace::has_report(tracee.tid()) ? Leaving::after_stop : Leaving::now;
+  const bool is_clean = clean(process, *able);
+  const bool stops_again = ptrace::has_report(able->tid());
+  if (!is_clean && stops_again) {
+    std::erase(process.left, able->tid());  // somebody tries it again from there
+  }
+  if (stops_again && able != &tracee) {
+    able->thread = std::get<ptrace::Stopped>(std::move(able->thread)).went_on();
+    able->waits_to_detach = false;
+  }
+  return able == &tracee && stops_again ? Leaving::after_stop : is_clean ? Leaving::now : Leaving::with_others;
 }
 
-void CallRecording::clean(Process& process, const ptrace::Tracee& tracee) {
+bool CallRecording::clean(Process& process, const ptrace::Tracee& tracee) {
   const auto& stopped = ptrace::stopped_thread(tracee);
   // A child may have been created before or after its parent was cleaned.
   const bool is_there = Image::is_in(stopped, contents_.symbols());
-  process.patcher.undo_all(stopped, contents_.symbols(), is_there);
+  bool done = process.patcher.undo_all(stopped, contents_.symbols(), is_there);
   if (is_there && !process.gave_way) {
-    Image::remove(stopped, process.call);
+    done = Image::remove(stopped, process.call).ok() && done;
+  }
+  if (!done && ptrace::has_report(tracee.tid())) {
+    return false;
+  }
+  if (!done && debug_) {
+    debug_(
+        fmt::format("inprocess: process {} keeps memory of the tracer's: the kernel refuses to unmap it", tracee.tgid));
   }
   for (const pid_t tid : threads_of(process)) {
     forget(tid, false);
@@ -202,6 +217,7 @@ void CallRecording::clean(Process& process, const ptrace::Tracee& tracee) {
   process.left.clear();
   process.cleaned = true;
   process.off = true;
+  return true;
 }
 
 void CallRecording::abandon() {

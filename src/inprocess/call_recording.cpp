@@ -349,8 +349,11 @@ void CallRecording::after_call(ptrace::Tracee& tracee, const ptrace::CallState& 
     return;
   }
   consider(tracee, state);
+  for (const siginfo_t& info : ptrace::stopped_thread(tracee).take_stop_signals()) {
+    calls_.report_signal(tracee, info.si_signo, &info);
+  }
   if (ptrace::has_report(tracee.tid())) {
-    // Instead of a call of ours it has made a stop that is yet to be waited for, for SIGSTOP, or it was killed.
+    // Instead of a call of ours it has made a stop that is yet to be waited for, or it was killed.
     tracee.thread = std::get<ptrace::Stopped>(std::move(tracee.thread)).went_on();
   } else {
     dispatch(tracee);

@@ -130,7 +130,8 @@ class CallRecording final : public ptrace::CallRecorder {
   [[nodiscard]] std::vector<pid_t> threads_of(const Process& process) const;
   /// Whether this thread of the process, which has been interrupted, will stop before it runs any code again.
   [[nodiscard]] bool is_outside(const Process& process, pid_t tid) const;
-  void clean(Process& process, const ptrace::Tracee& tracee);
+  /// False if the thread has stopped once more before all was done.
+  bool clean(Process& process, const ptrace::Tracee& tracee);
   void end_call(ptrace::Tracee& tracee);
   void update_generation(Process& process) const;
   bool leave_recorder(ptrace::Tracee& tracee, const arch::Registers& registers, bool faulted);

@@ -237,15 +237,15 @@ bool Image::is_in(const ptrace::Stopped& thread, const Symbols& symbols) {
   return first && static_cast<std::uint64_t>(*first) == symbols.entry;
 }
 
-void Image::remove(const ptrace::Stopped& thread, std::uint64_t instruction) {
+Status Image::remove(const ptrace::Stopped& thread, std::uint64_t instruction) {
   Injector injector(thread);
-  static_cast<void>(
-      injector.call(gadget, SYS_munmap, {recorder_address + free_page_size, whole_size - free_page_size, 0, 0, 0, 0}));
   const auto call = arch::call_instruction(arch::native_abi());
   const auto word = thread.peek(RemoteAddr(instruction));
-  if (word && std::memcmp(&*word, call.data(), call.size()) == 0) {
-    static_cast<void>(injector.call(instruction, SYS_munmap, {recorder_address, free_page_size, 0, 0, 0, 0}));
-  }
+  const bool has_own = word && std::memcmp(&*word, call.data(), call.size()) == 0;
+  const std::uint64_t kept = has_own ? 0 : free_page_size;
+  const auto unmapped = injector.call(has_own ? instruction : gadget, SYS_munmap,
+                                      {recorder_address + kept, whole_size - kept, 0, 0, 0, 0});
+  return unmapped ? Status(Done{}) : Status(unmapped.error());
 }
 
 bool write_owner(const ptrace::Stopped& thread, std::uint64_t thread_pointer, std::uint64_t area, std::size_t place) {

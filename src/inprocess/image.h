@@ -74,7 +74,7 @@ class Image {
   /// Takes everything out of the process again, by a thread that is not about to make a call or to get a signal; none
   /// of those that have its memory runs, or is in code of ours. `instruction`: a call instruction of the program; the
   /// page of the recorder stays if there is none any more.
-  static void remove(const ptrace::Stopped& thread, std::uint64_t instruction);
+  static Status remove(const ptrace::Stopped& thread, std::uint64_t instruction);
 
   [[nodiscard]] Area& area(std::size_t index) const {
     return reinterpret_cast<Area*>(static_cast<std::byte*>(areas_.get()) + commons_size)[index];

@@ -28,7 +28,7 @@ Result<std::uint64_t> Injector::call(std::uint64_t instruction, std::uint64_t nu
   constexpr unsigned most_steps = 100;
   Result<arch::Registers> after = registers;
   for (unsigned steps = 0; after && after.value().instruction_pointer() == instruction; ++steps) {
-    const Status stepped = thread_.step();
+    const Status stepped = thread_.step_through_stops();
     if (steps == most_steps || (!stepped && stepped.error().number != EINTR)) {
       return Error{EAGAIN, {}};
     }

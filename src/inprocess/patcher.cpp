@@ -189,21 +189,23 @@ void Patcher::put_back(const ptrace::Stopped& thread, std::uint64_t address, con
   }
 }
 
-void Patcher::undo_all(const ptrace::Stopped& thread, const Symbols& symbols, bool unmaps) const {
+bool Patcher::undo_all(const ptrace::Stopped& thread, const Symbols& symbols, bool unmaps) const {
   for (const auto& [address, stub] : stubs_) {
     put_back(thread, address, stub);
   }
   if (!unmaps) {
-    return;
+    return true;
   }
   Injector injector(thread);
+  bool done = true;
   for (const Page& page : pages_) {
     std::array<std::byte, sizeof symbols.entry> literal{};
     const auto entry = std::as_bytes(std::span(&symbols.entry, 1));
     if (peek(thread, page.address, literal) && std::equal(entry.begin(), entry.end(), literal.begin())) {
-      static_cast<void>(injector.call(gadget, SYS_munmap, {page.address, page_size, 0, 0, 0, 0}));
+      done = injector.call(gadget, SYS_munmap, {page.address, page_size, 0, 0, 0, 0}).ok() && done;
     }
   }
+  return done;
 }
 
 std::optional<std::uint64_t> Patcher::undo(const ptrace::Stopped& thread, std::uint64_t address) {

@@ -42,8 +42,8 @@ class Patcher {
   /// Puts the instruction back whose stub is at `address`; empty if there is none, else where the program goes on.
   std::optional<std::uint64_t> undo(const ptrace::Stopped& thread, std::uint64_t address);
   /// Puts all instructions back, where there are still jumps of ours, and unmaps the stubs if `unmaps`. See
-  /// Image::remove().
-  void undo_all(const ptrace::Stopped& thread, const Symbols& symbols, bool unmaps) const;
+  /// Image::remove(). False if some stubs are left.
+  bool undo_all(const ptrace::Stopped& thread, const Symbols& symbols, bool unmaps) const;
 
  private:
   struct Stub {

@@ -2,6 +2,7 @@
 // that reports to the engine.
 #pragma once
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include <chrono>
@@ -49,6 +50,8 @@ class RecordedCalls {
   virtual void on_damaged(pid_t tid) = 0;
   /// The stopped thread has left a recorded call, of which it could not record that itself.
   virtual void on_left(Tracee& tracee, const trace::SyscallExit& exit) = 0;
+  /// The stopped thread got this signal, while it did something for the recorder, too. `info`: null if it is not known.
+  virtual void report_signal(Tracee& tracee, int signal, const siginfo_t* info) = 0;
   /// The thread with this id; null if it is none of ours.
   [[nodiscard]] virtual Tracee* find_tracee(pid_t tid) = 0;
 };

@@ -335,21 +335,25 @@ void PtraceEngine::on_signal(Tracee& tracee, int signal) {
   }
   if (tracee.visible()) {
     siginfo_t info;
-    trace::SignalStop stop;
-    stop.signal = signal;
-    if (stopped_thread(tracee).signal_info(info)) {
-      stop.siginfo = std::as_bytes(std::span(&info, 1));
-    }
-    if (const auto state = call_states_.of(tracee, false)) {
-      stop.instruction_pointer = state->instruction_pointer;
-    }
-    emit(tracee, stop);
+    report_signal(tracee, signal, stopped_thread(tracee).signal_info(info) ? &info : nullptr);
     if (tracee.detaching) {
       threads_.finish_detach(tracee, signal);
       return;
     }
   }
   threads_.resume(tracee, signal);
+}
+
+void PtraceEngine::report_signal(Tracee& tracee, int signal, const siginfo_t* info) {
+  trace::SignalStop stop;
+  stop.signal = signal;
+  if (info != nullptr) {
+    stop.siginfo = std::as_bytes(std::span(info, 1));
+  }
+  if (const auto state = call_states_.of(tracee, false)) {
+    stop.instruction_pointer = state->instruction_pointer;
+  }
+  emit(tracee, stop);
 }
 
 trace::Event PtraceEngine::event_of(const Tracee& tracee, What what) {

@@ -14,6 +14,7 @@
 #include <limits>
 
 #include "arch/syscall_abi.h"
+#include "proc/proc_files.h"
 
 namespace tracer::ptrace {
 namespace {
@@ -69,6 +70,22 @@ std::optional<siginfo_t> next_report(pid_t tid, int flags, unsigned patience = s
     waited = ::waitid(P_PID, static_cast<id_t>(tid), &info, WEXITED | WSTOPPED | WNOWAIT | __WALL | flags);
   } while (waited < 0 && errno == EINTR && --patience != 0);
   return waited == 0 && info.si_pid != 0 ? std::optional(info) : std::nullopt;
+}
+
+/// The next report of a thread that is to execute one instruction; empty if it waits for something meanwhile. On a busy
+/// machine it may wait for nothing but a processor, and each interruption would set it back.
+std::optional<siginfo_t> next_report_of_busy(pid_t tid) {
+  constexpr unsigned ticks = 2;
+  constexpr unsigned most_looks = 1000;
+  std::optional<siginfo_t> report;
+  for (unsigned look = 0; !report && look < most_looks; ++look) {
+    report = next_report(tid, 0, ticks);
+    if (!report && !proc::status_field(tid, "State").starts_with('R')) {
+      // It may have stopped between the two looks.
+      return next_report(tid, WNOHANG);
+    }
+  }
+  return report;
 }
 
 CallState state_of(const __ptrace_syscall_info& info) {
@@ -351,6 +368,14 @@ Status Stopped::write(RemoteAddr address, std::span<const std::byte> bytes) cons
 }
 
 Status Stopped::step() const {
+  return step(nullptr);
+}
+
+Status Stopped::step_through_stops() const {
+  return step(&stop_signals_);
+}
+
+Status Stopped::step(std::vector<siginfo_t>* delivered) const {
   const Error another_report{EAGAIN, {}};
   if (next_report(tid_, WNOHANG)) {
     return another_report;
@@ -365,14 +390,16 @@ Status Stopped::step() const {
   if (masked) {
     ptrace_call(PTRACE_SETSIGMASK, tid_, sizeof mask, &held_back);
   }
-  constexpr unsigned ticks = 2;
+  constexpr unsigned most_stops = 1000;  // somebody may stop and continue the process over and over
+  unsigned stops = 0;
   unsigned waits = 0;
+  int signal = 0;
   bool done = false;
   bool stopped = false;
   bool was_held_up = false;
   bool goes_on = true;
-  while (goes_on && ptrace_call(PTRACE_SINGLESTEP, tid_, 0L, 0L) == 0) {
-    auto report = next_report(tid_, 0, ticks);
+  while (goes_on && ptrace_call(PTRACE_SINGLESTEP, tid_, 0L, static_cast<long>(std::exchange(signal, 0))) == 0) {
+    auto report = next_report_of_busy(tid_);
     if (!report) {
       // It waits in a call, or for memory, and perhaps for a thread that only we can resume.
       ++waits;
@@ -380,14 +407,21 @@ Status Stopped::step() const {
       report = next_report(tid_, 0);
     }
     // Job control has stopped its process, or we have interrupted it: the instruction's own stop is still to come.
-    goes_on = report && report->si_code == CLD_TRAPPED && report->si_status >> 8 == PTRACE_EVENT_STOP;
-    was_held_up = was_held_up || goes_on;
-    done = report && report->si_code == CLD_TRAPPED && report->si_status == SIGTRAP;
+    const bool trapped = report && report->si_code == CLD_TRAPPED;
+    const bool held_up = trapped && report->si_status >> 8 == PTRACE_EVENT_STOP;
+    const bool stop_comes = delivered != nullptr && trapped && report->si_status == SIGSTOP;
+    was_held_up = was_held_up || held_up;
+    done = trapped && report->si_status == SIGTRAP;
     // If it was killed in between, its exit may be the next report, which must be left for the waiter.
     siginfo_t taken{};
-    stopped = (goes_on || done) && ::waitid(P_PID, static_cast<id_t>(tid_), &taken, WSTOPPED | WNOHANG | __WALL) == 0 &&
-              taken.si_pid != 0;
-    goes_on = goes_on && stopped && waits < 2;
+    stopped = (held_up || stop_comes || done) &&
+              ::waitid(P_PID, static_cast<id_t>(tid_), &taken, WSTOPPED | WNOHANG | __WALL) == 0 && taken.si_pid != 0;
+    goes_on = held_up && stopped && waits < 2 && ++stops < most_stops;
+    if (siginfo_t info; stop_comes && stopped && signal_info(info)) {
+      delivered->push_back(info);
+      signal = SIGSTOP;
+      goes_on = true;
+    }
   }
   if (masked) {
     ptrace_call(PTRACE_SETSIGMASK, tid_, sizeof mask, &mask);

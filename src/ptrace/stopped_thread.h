@@ -14,6 +14,7 @@
 #include <span>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "arch/arch.h"
 #include "base/remote_addr.h"
@@ -139,6 +140,11 @@ class Stopped {
   /// running then (went_on). EINTR: it is stopped, but had to wait for something, and has to start the instruction
   /// again.
   Status step() const;
+  /// The same, but SIGSTOP, which nobody can block, does not end the step: it is delivered, and the thread has gone on
+  /// in the group-stop. Another stop, with the same reason, follows then.
+  Status step_through_stops() const;
+  /// The stop signals that were delivered so, and so will never be waited for.
+  [[nodiscard]] std::vector<siginfo_t> take_stop_signals() const { return std::exchange(stop_signals_, {}); }
   /// What it is after a step() that has failed.
   [[nodiscard]] Running went_on() && { return Running(tid_); }
 
@@ -163,7 +169,10 @@ class Stopped {
   friend Result<std::optional<Report>> wait_for_any(Waiting waiting, bool with_system_time);
   friend Result<std::variant<Stopped, Exited>> wait_for(Running thread);
   explicit Stopped(pid_t tid) : tid_(tid) {}
+  /// `delivered`: where SIGSTOP is noted and delivered; null: it ends the step.
+  Status step(std::vector<siginfo_t>* delivered) const;
   pid_t tid_;
+  mutable std::vector<siginfo_t> stop_signals_;
 };
 
 /// A tracee or child that has ended.

@@ -13,6 +13,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 from check_inprocess import canonical, difference
@@ -30,7 +31,7 @@ class Program:
         self.process.stdout.readline()
 
     def code(self):
-        """Every executable mapping and its bytes, and the lines of the map that are there because of a tracer."""
+        """Every executable mapping and its bytes, and the mappings and files that are there because of a tracer."""
         maps = pathlib.Path(f'/proc/{self.pid}/maps').read_text()
         code = {}
         with open(f'/proc/{self.pid}/mem', 'rb', 0) as memory:
@@ -40,7 +41,8 @@ class Program:
                     start, end = (int(word, 16) for word in where.split('-'))
                     memory.seek(start)
                     code[line] = memory.read(end - start)
-        return code, [line for line in maps.splitlines() if re.search('^7ea0|memfd:tracer', line)]
+        files = subprocess.run(['ls', '-l', f'/proc/{self.pid}/fd'], capture_output=True, text=True, check=False).stdout.splitlines()
+        return code, [line for line in [*maps.splitlines(), *files] if re.search('^7ea0|memfd:tracer', line)]
 
     def end(self):
         self.process.send_signal(signal.SIGTERM)
@@ -213,6 +215,41 @@ def check_stopped(tracer, calls, out, failures):
         failures.append('stopped: the program did not end as it should')
 
 
+def check_stops_and_conts(tracer, calls, out, seconds, failures):
+    """Job control stops and continues the program at any moment, of the preparation and of the detaching, too."""
+    program = Program([calls, 'until-told', '3', '3'])
+    before, _ = program.code()
+    over = threading.Event()
+
+    def stop_and_continue():
+        while not over.is_set():
+            for by in (signal.SIGSTOP, signal.SIGCONT):
+                program.process.send_signal(by)
+                over.wait(0.0002)
+
+    cycles = 0
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and not failures:
+        over.clear()
+        stopping = threading.Thread(target=stop_and_continue)
+        stopping.start()
+        tracing = Attached(tracer, out, program.pid, ['-f'])
+        if not tracing.wait_for('getppid()'):
+            failures.append('stops and conts: nothing was traced')
+        time.sleep(cycles % 8 / 100)
+        said = tracing.detach(group=True)
+        over.set()
+        stopping.join()
+        cycles += 1
+        after, ours = program.code()
+        if after != before or ours:
+            failures.append(f'stops and conts, cycle {cycles}: other code, left {ours}: {said[-500:]}')
+    print(f'stopped and continued in {cycles} cycles')
+    program.process.send_signal(signal.SIGCONT)
+    if (ended := program.end()) != (0, 'all right\n'):
+        failures.append(f'stops and conts: the program did not end as it should: {ended}')
+
+
 def check_dead_proxy(tracer, calls, out, failures):
     """The tracer that the user started is killed: the program goes on without it."""
     program = Program([calls, 'until-told', '3', '4'])
@@ -247,6 +284,7 @@ def main():
         check_refused(tracer, calls, out, failures)
         check_32_bit(tracer, out, failures)
         check_stopped(tracer, calls, out, failures)
+        check_stops_and_conts(tracer, calls, out, seconds / 3, failures)
         check_dead_proxy(tracer, calls, out, failures)
         check_detaching(tracer, calls, out, seconds, failures)
     for failure in failures:
