@@ -1,5 +1,6 @@
 // The part of CallRecording that gets threads out of code of ours: they go on where they would be without it.
 #include <signal.h>
+#include <sys/syscall.h>
 
 #include "arch/call_site.h"
 #include "inprocess/call_recording.h"
@@ -113,8 +114,12 @@ bool CallRecording::leave_body(ptrace::Tracee& tracee, arch::Registers registers
       calls_.on_left(tracee, exit);
     }
   } else {
-    const bool taken_back = area.phase != phase_calling || thread->ring.take_back_entry();
-    const std::uint64_t number = area.phase == phase_calling ? area.number : area.result;
+    // The kernel is about to go on with a call that was interrupted, such as the rest of a sleep.
+    const bool goes_on = area.phase == phase_calling && at == symbols.call && registers.result() == SYS_restart_syscall;
+    const bool taken_back = !goes_on && (area.phase != phase_calling || thread->ring.take_back_entry());
+    const std::uint64_t number = goes_on                       ? SYS_restart_syscall
+                                 : area.phase == phase_calling ? area.number
+                                                               : area.result;
     collect();
     arch::put_before_call(registers, program, number);
     static_cast<void>(ptrace::stopped_thread(tracee).set_registers(registers));
@@ -124,7 +129,7 @@ bool CallRecording::leave_body(ptrace::Tracee& tracee, arch::Registers registers
       // It was reported a moment ago, so it ends as if the kernel had been about to restart it, which it may always do.
       thread->ring.close_call();
       trace::SyscallExit exit;
-      exit.value = -513;  // ERESTARTNOINTR
+      exit.value = goes_on ? -516 : -513;  // ERESTART_RESTARTBLOCK, ERESTARTNOINTR
       exit.is_error = true;
       exit.instruction_pointer = program.behind_call;
       calls_.on_left(tracee, exit);
