@@ -140,7 +140,7 @@ bool CallRecording::is_call(ptrace::Tracee& tracee) {
 
 bool CallRecording::is_outside(const Process& process, pid_t tid) const {
   const ptrace::Tracee* tracee = calls_.find_tracee(tid);
-  if (tracee == nullptr || std::find(process.left.begin(), process.left.end(), tid) != process.left.end()) {
+  if (tracee == nullptr || process.left.count(tid) != 0) {
     return true;  // the kernel has just created it, and its creator was outside
   }
   return std::holds_alternative<ptrace::Running>(tracee->thread) && tracee->detaching &&
@@ -165,11 +165,16 @@ ptrace::Leaving CallRecording::prepare_detach(ptrace::Tracee& tracee) {
     return Leaving::now;
   }
   turn_off(process);
-  if (std::find(process.left.begin(), process.left.end(), tracee.tid()) == process.left.end()) {
-    process.left.push_back(tracee.tid());
+  process.left.insert(tracee.tid());
+  // Mostly it is still the same one, and a thousand threads ask.
+  if (process.inside != 0 && !is_outside(process, process.inside)) {
+    return Leaving::with_others;
   }
   const auto threads = threads_of(process);
-  if (!std::all_of(threads.begin(), threads.end(), [&](pid_t tid) { return is_outside(process, tid); })) {
+  const auto inside =
+      std::find_if(threads.rbegin(), threads.rend(), [&](pid_t tid) { return !is_outside(process, tid); });
+  process.inside = inside == threads.rend() ? 0 : *inside;
+  if (process.inside != 0) {
     return Leaving::with_others;
   }
   ptrace::Tracee* able = can_make_calls(stopped) ? &tracee : nullptr;
@@ -179,13 +184,13 @@ ptrace::Leaving CallRecording::prepare_detach(ptrace::Tracee& tracee) {
     able = able == nullptr && thread != nullptr && can_make_calls(*thread) ? other : able;
   }
   if (able == nullptr) {
-    std::erase(process.left, tracee.tid());
+    process.left.erase(tracee.tid());
     return Leaving::at_rest;
   }
   const bool is_clean = clean(process, *able);
   const bool stops_again = ptrace::has_report(able->tid());
   if (!is_clean && stops_again) {
-    std::erase(process.left, able->tid());  // somebody tries it again from there
+    process.left.erase(able->tid());  // somebody tries it again from there
   }
   if (stops_again && able != &tracee) {
     able->thread = std::get<ptrace::Stopped>(std::move(able->thread)).went_on();

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "arch/call_site.h"
@@ -82,7 +83,8 @@ class CallRecording final : public ptrace::CallRecorder {
     bool cleaned = false;                  ///< nothing is left of ours but in children that were created before
     bool gave_way = false;                 ///< what is in the place of our memory may be the program's
     std::vector<pid_t> forking;            ///< threads in calls that may copy the memory, until that is done
-    std::vector<pid_t> left;               ///< stopped threads that are out of our code for good
+    std::unordered_set<pid_t> left;        ///< stopped threads that are out of our code for good
+    pid_t inside = 0;                      ///< one that was not when it was looked for; 0: none
     std::chrono::nanoseconds next_hold{};  ///< its threads are not to be held before
   };
   /// A thread that has its parent's thread-local data, as far as is known. Until they are known to differ, or one is

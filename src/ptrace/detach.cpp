@@ -1,5 +1,6 @@
 // Detaching without harm: each thread is brought to a stop, and PTRACE_DETACH delivers the signal that it stopped for,
 // if any.
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,11 @@
 
 namespace tracer::ptrace {
 namespace {
+
+// Longer than a disk keeps a thread waiting that is in code of ours; shorter than anybody wants to wait for the others.
+constexpr std::chrono::seconds longest_wait{2};
+/// A thousand threads of a busy machine take their time. Those that stop over and over shall not take any more.
+constexpr std::chrono::seconds longest_detaching{30};
 
 /// Whether the thread may have run into a breakpoint, of which it would die without us. One that cannot stop (D) has
 /// not done so, and neither has one that has ended, as the first thread of a process may long before the others.
@@ -63,15 +69,17 @@ bool ThreadControl::detach_all() {
     detach(*tracees_.find(tid));
   }
   held_.clear();
-  // Longer than a disk keeps a thread waiting that is in code of ours; shorter than anybody wants to wait for the
-  // others.
-  constexpr std::chrono::seconds longest_wait{2};
-  abandon_at_ = clock_now(CLOCK_MONOTONIC) + longest_wait;
+  detaching_since_ = clock_now(CLOCK_MONOTONIC);
+  abandon_at_ = detaching_since_ + longest_wait;
   return true;
 }
 
 bool ThreadControl::is_tired_of_waiting() const {
   return detaching_all_ && (recorder_ == nullptr || clock_now(CLOCK_MONOTONIC) >= abandon_at_);
+}
+
+bool ThreadControl::may_abandon() const {
+  return detaching_all_ && (recorder_ == nullptr || clock_now(CLOCK_MONOTONIC) >= detaching_since_ + longest_wait);
 }
 
 bool ThreadControl::detach_suppressed() {
@@ -91,6 +99,13 @@ bool ThreadControl::detach_suppressed() {
 }
 
 void ThreadControl::finish_detach(Tracee& tracee, int signal) {
+  if (detaching_all_) {
+    abandon_at_ = std::min(clock_now(CLOCK_MONOTONIC) + longest_wait, detaching_since_ + longest_detaching);
+  }
+  try_detach(tracee, signal);
+}
+
+void ThreadControl::try_detach(Tracee& tracee, int signal) {
   auto* stopped = std::get_if<Stopped>(&tracee.thread);
   if (stopped == nullptr) {
     return;
@@ -157,7 +172,7 @@ void ThreadControl::detach_waiting() {
     const pid_t process = tracee.tgid;
     if (process != waits_yet) {
       tracee.waits_to_detach = false;
-      finish_detach(tracee, tracee.held_signal);
+      try_detach(tracee, tracee.held_signal);
       const Tracee* after = tracees_.find(tid);
       waits_yet = after != nullptr && after->waits_to_detach ? process : 0;
     }

@@ -118,7 +118,7 @@ void PtraceEngine::serve(trace::EventHandler& handler) {
     } else if (const auto* interrupted = std::get_if<Interrupted>(&outcome)) {
       end_.interrupted_by_signal = true;
       end_.interrupting_signal = interrupted->signal;
-      if (threads_.is_tired_of_waiting()) {
+      if (threads_.may_abandon()) {
         threads_.abandon_stragglers();  // asked twice
       } else if (!threads_.detaches_from_all()) {
         pass_on(interrupted->signal);

@@ -41,13 +41,16 @@ class ThreadControl {
   bool detach_suppressed();
   /// Gives up the threads that do not stop. The kernel detaches from them when the tracer ends.
   void abandon_stragglers();
-  /// Whether those that others wait for have had their time. (One request to end may come as several signals:
-  /// timeout(1) sends one to its child and another one to its group.)
+  /// Whether those that others wait for have had their time, and none has stopped for a while.
   [[nodiscard]] bool is_tired_of_waiting() const;
+  /// Whether the user may end the waiting. (One request to end may come as several signals: timeout(1) sends one to its
+  /// child and another one to its group.)
+  [[nodiscard]] bool may_abandon() const;
   /// Detaches from the threads that have waited for others, if these have come.
   void detach_waiting();
 
  private:
+  void try_detach(Tracee& tracee, int signal);
   /// Whether what is ours in the thread's process allows to detach from it now; it has gone on otherwise, or waits.
   bool may_detach(Tracee& tracee, int signal);
   void detach(Tracee& tracee);
@@ -60,7 +63,8 @@ class ThreadControl {
   EventSink& sink_;
   HeldThreads held_;
   bool detaching_all_ = false;
-  std::chrono::nanoseconds abandon_at_{};  ///< by CLOCK_MONOTONIC
+  std::chrono::nanoseconds detaching_since_{};  ///< by CLOCK_MONOTONIC, and so is this:
+  std::chrono::nanoseconds abandon_at_{};
 };
 
 }  // namespace tracer::ptrace

@@ -480,20 +480,29 @@ static void* busy(void* number) {
   return NULL;
 }
 
-static void* idle(void* unused) {
+static int endless;
+
+static void make_endless_pipe(void) {
   int ends[2];
-  char byte;
   must(pipe(ends) == 0, "pipe");
-  fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+  endless = ends[0];
+}
+
+static void* idle(void* unused) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  char byte;
+  pthread_once(&once, make_endless_pipe);
   while (ending == 0) {
-    const ssize_t got = read(ends[0], &byte, 1);  // nothing ever comes
+    const ssize_t got = read(endless, &byte, 1);  // nothing ever comes
     must(got == -1 && errno == EINTR && ending != 0, "endless read");
   }
   return unused;
 }
 
-/// Runs until SIGTERM, in threads, and says whether all was as it should be. What is odd makes children, too.
+/// Runs until SIGTERM, in threads, and says whether all was as it should be. What is odd makes children, too. Only the
+/// first few threads are busy.
 static void run_until_told(int threads_wanted) {
+  enum { most_threads = 2000, most_busy = 8 };
   struct sigaction action;
   memset(&action, 0, sizeof action);
   action.sa_handler = on_end;
@@ -501,12 +510,12 @@ static void run_until_told(int threads_wanted) {
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;
   sigaction(SIGUSR1, &action, NULL);
-  pthread_t all[130];
-  for (long i = 0; i < threads_wanted; ++i) {
-    pthread_create(&all[i], NULL, busy, (void*)i);
+  static pthread_t all[most_threads + 1];
+  must(threads_wanted <= most_threads, "threads");
+  const int busy_ones = threads_wanted < most_busy ? threads_wanted : most_busy;
+  for (long i = 0; i <= threads_wanted; ++i) {
+    must(pthread_create(&all[i], NULL, i < busy_ones ? busy : idle, (void*)i) == 0, "thread");
   }
-  pthread_t sleeper;
-  pthread_create(&sleeper, NULL, idle, NULL);
   dprintf(1, "ready\n");
   while (ending == 0 && count > 0) {
     const pid_t child = fork();
@@ -526,11 +535,12 @@ static void run_until_told(int threads_wanted) {
     pthread_create(&other, NULL, work, NULL);
     pthread_join(other, NULL);
   }
-  for (int i = 0; i < threads_wanted; ++i) {
+  for (int i = 0; i <= threads_wanted; ++i) {
+    if (i >= busy_ones) {
+      pthread_kill(all[i], SIGTERM);
+    }
     pthread_join(all[i], NULL);
   }
-  pthread_kill(sleeper, SIGTERM);
-  pthread_join(sleeper, NULL);
   dprintf(1, "all right\n");
 }
 

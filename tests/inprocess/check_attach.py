@@ -250,6 +250,21 @@ def check_stops_and_conts(tracer, calls, out, seconds, failures):
         failures.append(f'stops and conts: the program did not end as it should: {ended}')
 
 
+def check_crowd(tracer, calls, out, failures):
+    """More than a thousand threads are detached from, however long that takes."""
+    program = Program([calls, 'until-told', '0', '1200'])
+    before, _ = program.code()
+    tracing = Attached(tracer, out, program.pid, ['-f', '-e', 'trace=getppid'])
+    if not tracing.wait_for('getppid()'):
+        failures.append('crowd: nothing was traced')
+    said = tracing.detach()
+    after, ours = program.code() if program.process.poll() is None else (before, [])
+    if after != before or ours:
+        failures.append(f'crowd: other code, left {ours}: {said[-500:]}')
+    if (ended := program.end()) != (0, 'all right\n'):
+        failures.append(f'crowd: the program did not end as it should: {ended}')
+
+
 def check_dead_proxy(tracer, calls, out, failures):
     """The tracer that the user started is killed: the program goes on without it."""
     program = Program([calls, 'until-told', '3', '4'])
@@ -285,6 +300,7 @@ def main():
         check_32_bit(tracer, out, failures)
         check_stopped(tracer, calls, out, failures)
         check_stops_and_conts(tracer, calls, out, seconds / 3, failures)
+        check_crowd(tracer, calls, out, failures)
         check_dead_proxy(tracer, calls, out, failures)
         check_detaching(tracer, calls, out, seconds, failures)
     for failure in failures:
