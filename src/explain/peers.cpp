@@ -156,8 +156,8 @@ std::string unix_socket(pid_t pid, unsigned long inode) {
                           : ", whose other end is in " + describe_processes(holders));
 }
 
-/// Describes what an inotify descriptor watches. The kernel reports the device and inode number of each file; those that the
-/// process has open have a name.
+/// Describes what an inotify descriptor watches. The kernel reports the device and inode number of each file; those
+/// that the process has open have a name.
 std::string watched_files(pid_t pid, std::int64_t fd) {
   constexpr std::size_t max_watches = 64;
   constexpr unsigned minor_bits = 20;  // of a dev_t inside the kernel

@@ -224,7 +224,7 @@ struct TableRow {
   Position at;
   std::vector<std::vector<Expr>> keys;
   Type type;
-  std::optional<Type> otherwise{};  ///< `or TYPE`: used if there are too few bytes
+  std::optional<Type> otherwise{};        ///< `or TYPE`: used if there are too few bytes
   std::vector<std::string> attributes{};  ///< the names of the first keys, where these are attributes
 };
 struct Table {
