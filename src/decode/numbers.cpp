@@ -120,30 +120,8 @@ void NumberDecoder::emit_scalar(const Type& type, std::uint64_t bits) const {
     default:
       break;
   }
-  if (type.set != spec::none && session_.tables.sets[type.set].special != spec::none) {
-    Type narrowed = type;
-    narrowed.set = requests_of_driver(type.set, bits);
-    out_.constant(bits, narrowed, session_.abi);
-    return;
-  }
-  const bool is_directory = type.style == Style::dirfd && type.set != spec::none;
-  if (is_directory && format::constant_name(session_.tables, type.set, bits, session_.abi).empty()) {
-    Type unnamed = type;
-    unnamed.set = spec::none;
-    emit_scalar(unnamed, bits);
-    return;
-  }
   if (type.set != spec::none) {
-    out_.constant(bits, type, session_.abi);
-    if (is_directory) {
-      annotate_directory(static_cast<std::int64_t>(bits));
-    } else if (type.style == Style::fd) {
-      annotate_descriptor(static_cast<std::int32_t>(bits));
-    } else if (type.style == Style::tgid &&
-               format::constant_name(session_.tables, type.set, bits, session_.abi).empty()) {
-      annotate_process(static_cast<std::int32_t>(bits), false);
-    }
-    return;
+    return emit_constant(type, bits);
   }
   if (!format::is_signed_style(type.style)) {
     bits = format::cut(bits, session_.scalar_width(type), false);
@@ -174,25 +152,12 @@ void NumberDecoder::emit_scalar(const Type& type, std::uint64_t bits) const {
       emit_thread_area(type, bits);
       return;
     case Style::ifindex:
-      if (const auto name = session_.setting.names.kernel.interface(static_cast<std::uint32_t>(bits)); !name.empty()) {
-        out_.named({"if_nametoindex(", name, ")"}, bits, type);
-      } else {
-        out_.scalar(bits, type);
-      }
+      emit_interface(type, bits);
       return;
     case Style::code:
-    case Style::handler: {
-      out_.scalar(bits, type);
-      // The handler of a system call shows as strace shows it.
-      const bool named = type.style == Style::code || state_.entry.function != nullptr;
-      if (const auto name = named && bits != 0
-                                ? session_.setting.names.kernel.function(session_.task(), RemoteAddr(bits))
-                                : std::string_view{};
-          !name.empty()) {
-        out_.annotation(name, {});
-      }
+    case Style::handler:
+      emit_code_address(type, bits);
       return;
-    }
     case Style::port:
     case Style::inet4:
       network_number(type, bits);
@@ -200,6 +165,50 @@ void NumberDecoder::emit_scalar(const Type& type, std::uint64_t bits) const {
     default:
       out_.scalar(bits, type);
       return;
+  }
+}
+
+/// A number that may have a name.
+void NumberDecoder::emit_constant(const Type& type, std::uint64_t bits) const {
+  if (session_.tables.sets[type.set].special != spec::none) {
+    Type narrowed = type;
+    narrowed.set = requests_of_driver(type.set, bits);
+    out_.constant(bits, narrowed, session_.abi);
+    return;
+  }
+  const auto has_name = [&] { return !format::constant_name(session_.tables, type.set, bits, session_.abi).empty(); };
+  if (type.style == Style::dirfd && !has_name()) {
+    Type unnamed = type;
+    unnamed.set = spec::none;
+    emit_scalar(unnamed, bits);
+    return;
+  }
+  out_.constant(bits, type, session_.abi);
+  if (type.style == Style::dirfd) {
+    annotate_directory(static_cast<std::int64_t>(bits));
+  } else if (type.style == Style::fd) {
+    annotate_descriptor(static_cast<std::int32_t>(bits));
+  } else if (type.style == Style::tgid && !has_name()) {
+    annotate_process(static_cast<std::int32_t>(bits), false);
+  }
+}
+
+void NumberDecoder::emit_interface(const Type& type, std::uint64_t bits) const {
+  if (const auto name = session_.setting.names.kernel.interface(static_cast<std::uint32_t>(bits)); !name.empty()) {
+    out_.named({"if_nametoindex(", name, ")"}, bits, type);
+  } else {
+    out_.scalar(bits, type);
+  }
+}
+
+void NumberDecoder::emit_code_address(const Type& type, std::uint64_t bits) const {
+  out_.scalar(bits, type);
+  // The handler of a system call shows as strace shows it.
+  const bool named = type.style == Style::code || state_.entry.function != nullptr;
+  if (const auto name = named && bits != 0 ? session_.setting.names.kernel.function(session_.task(), RemoteAddr(bits))
+                                           : std::string_view{};
+      !name.empty()) {
+    out_.annotation(name, {});
   }
 }
 

@@ -26,6 +26,9 @@ class NumberDecoder {
   void annotate_process(std::int64_t pid, bool group) const;
   void emit_wait_status(const spec::Type& type, std::uint64_t bits) const;
   void emit_thread_area(const spec::Type& type, std::uint64_t bits) const;
+  void emit_constant(const spec::Type& type, std::uint64_t bits) const;
+  void emit_interface(const spec::Type& type, std::uint64_t bits) const;
+  void emit_code_address(const spec::Type& type, std::uint64_t bits) const;
   void network_number(const spec::Type& type, std::uint64_t bits) const;
   void bluetooth_number(const spec::Type& type, std::uint64_t bits) const;
   void call_number(const spec::Type& type, std::uint64_t bits) const;
