@@ -81,15 +81,23 @@ bool RecordDecoder::is_there(const Place& place, std::uint64_t size) const {
   return session_.copy(place.at(size - 1), 1).has_value();
 }
 
+void RecordDecoder::emit_no_records(bool is_list) const {
+  if (is_list) {
+    out_.bytes({}, {});
+  } else {
+    out_.begin_array();
+    out_.end_array();
+  }
+}
+
 bool RecordDecoder::records(const Type& type, const Place& place, const Context& context, std::uint64_t size) const {
   const ScratchGuard guard(state_.scratch);
   const auto params = evaluator_.evaluate_params(type.args, context);
-  const bool is_list = tables_.structs[type.index].is_list;
-  const std::uint64_t header = tables_.structs[type.index].layout.size[index_of(session_.abi)];
+  const spec::Struct& layout = tables_.structs[type.index];
+  const bool is_list = layout.is_list;
+  const std::uint64_t header = layout.layout.size[index_of(session_.abi)];
   // Records of one size are like the elements of an array, of which those show that are there to their ends.
-  const auto step = evaluator_.is_constant(tables_.structs[type.index].step)
-                        ? evaluator_.evaluate(tables_.structs[type.index].step, context)
-                        : Value{};
+  const auto step = evaluator_.is_constant(layout.step) ? evaluator_.evaluate(layout.step, context) : Value{};
   if (step && *step > 0) {
     if (size > max_records) {
       return false;
@@ -99,14 +107,16 @@ bool RecordDecoder::records(const Type& type, const Place& place, const Context&
   if (!is_list && !step && !is_there(place, size)) {
     return false;
   }
+  if (size == 0) {
+    emit_no_records(is_list);
+    return true;
+  }
   // Records of any size that are no list, such as control messages, show to their end.
   const bool limited = state_.depth.abbreviate && (is_list || step);
   const std::uint64_t limit = limited ? session_.setting.options.string_limit : max_counted;
   Context of_record = context;
   bool alone = false;
-  bool begun = false;
-  std::uint64_t n = 0;
-  for (std::uint64_t at = 0; at < size; ++n) {
+  for (std::uint64_t at = 0, n = 0; at < size; ++n) {
     const ScratchGuard record_guard(state_.scratch);
     const Place here = place.at(at);
     of_record.index = n;
@@ -115,13 +125,12 @@ bool RecordDecoder::records(const Type& type, const Place& place, const Context&
     const auto bytes =
         record.length != 0 ? session_.copy_part(here, record.length, is_list ? header : record.length) : std::nullopt;
     const bool is_rest = is_list && size - at < header;
-    if (!bytes && !begun && !is_rest) {
+    if (!bytes && n == 0 && !is_rest) {
       return false;
     }
-    if (!begun) {
+    if (n == 0) {
       alone = is_list && (is_rest || record.step >= size);
       is_list ? out_.begin_series(alone) : out_.begin_array();
-      begun = true;
     }
     if ((n >= limit && !(is_rest && n == 0)) || !session_.spend()) {
       out_.more();
@@ -138,21 +147,13 @@ bool RecordDecoder::records(const Type& type, const Place& place, const Context&
     }
     out_.begin_element();
     of_record.remaining = record.length;
-    const Scope scope{context.scope, &tables_.structs[type.index], Place::copied(*bytes, here.address), params, place,
-                      size};
+    const Scope scope{context.scope, &layout, Place::copied(*bytes, here.address), params, place, size};
     values_.structs().record_body(of_record.in(scope));
     if (record.step == 0) {
       values_.arrays().unreadable_rest(here.address + record.length);
       break;
     }
     at += record.step;
-  }
-  if (!begun && is_list) {
-    out_.bytes({}, {});
-    return true;
-  }
-  if (!begun) {
-    out_.begin_array();
   }
   is_list ? out_.end_series(alone) : out_.end_array();
   return true;

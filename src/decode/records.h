@@ -35,6 +35,7 @@ class RecordDecoder {
   };
   [[nodiscard]] RecordSize record_size(const spec::Type& type, const Place& place, const Context& context,
                                        std::uint64_t left, std::span<std::int64_t> params) const;
+  void emit_no_records(bool is_list) const;
   [[nodiscard]] bool is_there(const Place& place, std::uint64_t size) const;
 
   Session& session_;
