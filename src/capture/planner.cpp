@@ -274,14 +274,14 @@ class Planner : public NamingOperations {
                                                              : (limits_.string_limit + 1ULL) * size;
     block(base, offset, count, static_cast<std::uint32_t>(std::min<std::uint64_t>(most, largest_block)));
     if (count && size != 0 && !stream) {
-      elements(element, base, offset, *count, size, scope, depth);
+      elements(element, loop_over(base, offset, *count, size), scope, depth);
     }
     passed_on(type, base, offset, count);
   }
 
-  /// What the elements of an array, whose bytes have been copied, lead to.
-  void elements(const Type& element, std::uint8_t base, std::uint32_t offset, const Length& count, std::uint32_t size,
-                const Scope* scope, unsigned depth) {
+  /// A loop over so many elements of `size` bytes.
+  [[nodiscard]] capture_operation loop_over(std::uint8_t base, std::uint32_t offset, const Length& count,
+                                            std::uint32_t size) const {
     capture_operation each = operation(capture_each, base, offset);
     each.element = size;
     each.most = limits_.descriptors || limits_.processes ? std::uint32_t{most_names} : std::uint32_t{most_elements};
@@ -294,6 +294,11 @@ class Planner : public NamingOperations {
       each.scale = count.scale;
       each.more = count.more;
     }
+    return each;
+  }
+
+  /// What the elements of an array, whose bytes have been copied, lead to.
+  void elements(const Type& element, capture_operation each, const Scope* scope, unsigned depth) {
     if (element.kind == TypeKind::pointer) {
       each.width = static_cast<std::uint8_t>(pointer_width(element));
     }
