@@ -33,6 +33,31 @@ std::int64_t pid_in(const Value& info) {
   return pid.is_number() ? pid.number : 0;
 }
 
+/// Returns the lines that report an error.
+std::string error_lines(std::string_view text) {
+  std::string lines;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = std::min(text.find('\n', from), text.size() - 1) + 1;
+    if (const std::string line(text.substr(from, end - from)); reports_error(line)) {
+      lines += line;
+    }
+    from = end;
+  }
+  return lines;
+}
+
+/// Learns the working directory of a recorded process from its calls.
+void learn_working_directory(Process& process, const Call& call) {
+  for (const Argument& argument : call.args) {
+    if (argument.type == "dirfd" && !argument.value.is_number() && !argument.value.name.empty()) {
+      process.working_directory = argument.value.name;  // with -y, the trace annotates AT_FDCWD
+    }
+  }
+  if (call.name == "getcwd" && call.outcome == CallOutcome::returned) {
+    process.working_directory = call.argument("buf").value.text;
+  }
+}
+
 constexpr std::size_t most_captured = 60;  // variables; a list that is as long may have been cut
 
 /// Returns the environment of the program that `call` executes: `name=value`, each ended by NUL; empty if unknown. What
@@ -309,7 +334,9 @@ void Story::end_call(pid_t pid, const Moment& moment, Call call) {
   }
   ++owner.calls;
   owner.stopped_by.clear();
-  learn_working_directory(owner, call);
+  if (!live_) {
+    learn_working_directory(owner, call);
+  }
   LastCall& last = owner.threads[moment.tid];
   last.call = call;
   last.open = call.outcome == CallOutcome::unfinished;
@@ -341,21 +368,6 @@ void Story::count_tracer_filters(const Process& process) {
   tracer_filters_ = all - std::min(all, self.id("Seccomp_filters", 0).value_or(0));
 }
 
-/// Learns the working directory of a recorded process from its calls.
-void Story::learn_working_directory(Process& process, const Call& call) {
-  if (live_) {
-    return;
-  }
-  for (const Argument& argument : call.args) {
-    if (argument.type == "dirfd" && !argument.value.is_number() && !argument.value.name.empty()) {
-      process.working_directory = argument.value.name;  // with -y, the trace annotates AT_FDCWD
-    }
-  }
-  if (call.name == "getcwd" && call.outcome == CallOutcome::returned) {
-    process.working_directory = call.argument("buf").value.text;
-  }
-}
-
 void Story::add_failure(Process& process, const Moment& moment, Call call) {
   if (is_noise(call)) {
     return;
@@ -384,35 +396,67 @@ void Story::add_failure(Process& process, const Moment& moment, Call call) {
   shorten(step.call);
 }
 
+void Story::add_exec(Process& process, const Moment& moment, Call call) {
+  Program program;
+  program.path = resolve_path(process, moment, call);
+  const std::string path = program.path;
+  const bool is_launched = live_ && process.pid == first_ && process.programs.empty();
+  const std::string inherited = is_launched           ? read_file("/proc/self/environ", max_environment)
+                                : process.environment ? *process.environment
+                                                      : std::string();
+  std::string environment = environment_of(moment, call, inherited).substr(0, max_environment);
+  shorten(call);
+  for (const Member& word : call.argument("argv").value.members) {
+    program.args.push_back(word.value.text);
+  }
+  process.programs.add(std::move(program));
+  forget_descriptors(process);
+  if (!environment.empty() && (!process.environment || *process.environment != environment)) {
+    process.environment = std::make_shared<const std::string>(std::move(environment));
+  }  // else that of its parent, which it most likely has as well
+  Step& step = add(process, moment, Step::Kind::exec);
+  step.path = path;
+  step.call = std::move(call);
+  process.last_exec = step.order;
+  take_snapshot(process, moment);
+  count_tracer_filters(process);
+  if (!error_output_ && process.pid == first_ && moment.system != nullptr) {
+    error_output_ = moment.system->descriptor(moment.tid, STDERR_FILENO);
+  }
+}
+
+void Story::add_write(Process& process, const Moment& moment, Call call, std::int64_t fd) {
+  if (process.standard_error.count(fd) != 0) {
+    Step& step = add(process, moment, Step::Kind::message);
+    step.text = output_text(call);
+    step.is_hidden = is_hidden(process, moment, fd);
+    step.call = std::move(call);
+    return;
+  }
+  if (call.result <= 0) {
+    return;  // some write nothing to flush what they wrote
+  }
+  // Some programs write a line in pieces.
+  LastOutput& last = process.last_output;
+  const bool continues =
+      fd == STDOUT_FILENO && !last.text.empty() && last.text.back() != '\n' && last.text.size() < max_joined_output;
+  const bool is_kept = continues && !process.steps.empty() && process.steps.back().order == last.order + 1 &&
+                       process.steps.back().kind == Step::Kind::output;
+  const std::string begun = continues ? std::exchange(last.text, {}) : std::string();
+  if (is_kept) {
+    process.steps.pop_back();
+  }
+  last = {fd == STDOUT_FILENO ? begun + output_text(call) : std::string(), order_};
+  if (reports_error(last.text)) {
+    Step& step = add(process, moment, Step::Kind::output);
+    step.text = error_lines(last.text);
+    step.call = std::move(call);
+  }
+}
+
 void Story::add_success(Process& process, const Moment& moment, Call call) {
   if (is_listed(call.name, "execve execveat")) {
-    Program program;
-    program.path = resolve_path(process, moment, call);
-    const std::string path = program.path;
-    const bool is_launched = live_ && process.pid == first_ && process.programs.empty();
-    const std::string inherited = is_launched           ? read_file("/proc/self/environ", max_environment)
-                                  : process.environment ? *process.environment
-                                                        : std::string();
-    std::string environment = environment_of(moment, call, inherited).substr(0, max_environment);
-    shorten(call);
-    for (const Member& word : call.argument("argv").value.members) {
-      program.args.push_back(word.value.text);
-    }
-    process.programs.add(std::move(program));
-    forget_descriptors(process);
-    if (!environment.empty() && (!process.environment || *process.environment != environment)) {
-      process.environment = std::make_shared<const std::string>(std::move(environment));
-    }  // else that of its parent, which it most likely has as well
-    Step& step = add(process, moment, Step::Kind::exec);
-    step.path = path;
-    step.call = std::move(call);
-    process.last_exec = step.order;
-    take_snapshot(process, moment);
-    count_tracer_filters(process);
-    if (!error_output_ && process.pid == first_ && moment.system != nullptr) {
-      error_output_ = moment.system->descriptor(moment.tid, STDERR_FILENO);
-    }
-    return;
+    return add_exec(process, moment, std::move(call));
   }
   if (changes_context(call)) {
     take_snapshot(process, moment);
@@ -422,43 +466,18 @@ void Story::add_success(Process& process, const Moment& moment, Call call) {
     call.outcome = CallOutcome::failed;
     call.is_report = true;
     call.error = to_text(call.argument("optval").value);
-    call.error.erase(std::remove_if(call.error.begin(), call.error.end(), [](char c) { return c == '[' || c == ']'; }),
-                     call.error.end());
-    add_failure(process, moment, std::move(call));
-    return;
+    std::erase_if(call.error, [](char c) { return c == '[' || c == ']'; });
+    return add_failure(process, moment, std::move(call));
   }
   follow_standard_error(process, call);
   process.mounts.follow(call, is_listed(call.name, "open_tree open_tree_attr fspick")
                                   ? resolve_path(process, moment, call)
                                   : std::string());
   if (const std::int64_t fd = output_descriptor(call); fd >= 0) {
-    if (process.standard_error.count(fd) != 0) {
-      std::string text = output_text(call);
-      Step& step = add(process, moment, Step::Kind::message);
-      step.text = std::move(text);
-      step.is_hidden = is_hidden(process, moment, fd);
-      step.call = std::move(call);
-    } else if (call.result > 0) {  // some write nothing to flush what they wrote
-      // Some programs write a line in pieces.
-      LastOutput& last = process.last_output;
-      const bool continues =
-          fd == STDOUT_FILENO && !last.text.empty() && last.text.back() != '\n' && last.text.size() < max_joined_output;
-      const bool is_kept = continues && !process.steps.empty() && process.steps.back().order == last.order + 1 &&
-                           process.steps.back().kind == Step::Kind::output;
-      const std::string begun = continues ? std::exchange(last.text, {}) : std::string();
-      if (is_kept) {
-        process.steps.pop_back();
-      }
-      last = {fd == STDOUT_FILENO ? begun + output_text(call) : std::string(), order_};
-      if (reports_error(last.text)) {
-        add_output(process, moment, std::move(call));
-      }
-    }
-    return;
+    return add_write(process, moment, std::move(call), fd);
   }
   if (is_listed(call.name, "wait4 waitid")) {
-    add_wait(process, moment, call);
-    return;
+    return add_wait(process, moment, call);
   }
   if (call.name.compare(0, 4, "open") == 0 || call.name == "creat") {
     std::string path = resolve_path(process, moment, call);
@@ -478,20 +497,6 @@ void Story::add_success(Process& process, const Moment& moment, Call call) {
     step.path = resolve_path(process, moment, call);
     step.call = std::move(call);
   }
-}
-
-/// Keeps the lines that report an error.
-void Story::add_output(Process& process, const Moment& moment, Call call) {
-  const std::string text = process.last_output.text;
-  Step& step = add(process, moment, Step::Kind::output);
-  for (std::size_t from = 0; from < text.size();) {
-    const std::size_t end = std::min(text.find('\n', from), text.size() - 1) + 1;
-    if (const std::string line = text.substr(from, end - from); reports_error(line)) {
-      step.text += line;
-    }
-    from = end;
-  }
-  step.call = std::move(call);
 }
 
 void Story::add_wait(Process& process, const Moment& moment, const Call& call) {

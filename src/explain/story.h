@@ -202,9 +202,9 @@ class Story {
   Step& add(Process& process, const Moment& moment, Step::Kind kind);
   void add_failure(Process& process, const Moment& moment, Call call);
   void add_success(Process& process, const Moment& moment, Call call);
-  void add_output(Process& process, const Moment& moment, Call call);
+  void add_exec(Process& process, const Moment& moment, Call call);
+  void add_write(Process& process, const Moment& moment, Call call, std::int64_t fd);
   void add_wait(Process& process, const Moment& moment, const Call& call);
-  void learn_working_directory(Process& process, const Call& call);
   void count_tracer_filters(const Process& process);
   [[nodiscard]] bool is_hidden(const Process& process, const Moment& moment, std::int64_t fd) const;
 
