@@ -44,7 +44,7 @@ constexpr std::string_view shells = "sh bash dash ksh zsh ash mksh busybox";
 
 /// True for `sh -c 'test …'`, whose only command is the shell's own.
 bool is_test(const Process& process) {
-  const auto& words = process.programs.empty() ? std::vector<std::string>() : process.programs.back().args;
+  const auto words = process.words();
   if (words.size() < 3 || words[1] != "-c" || words[2].find_first_of(";&|\n") != std::string::npos) {
     return false;
   }
@@ -52,7 +52,7 @@ bool is_test(const Process& process) {
 }
 
 bool has_argument(const Process& process, std::string_view wanted) {
-  const auto& words = process.programs.empty() ? std::vector<std::string>() : process.programs.back().args;
+  const auto words = process.words();
   return std::any_of(words.begin(), words.end(), [&](const std::string& word) { return is_listed(word, wanted); });
 }
 

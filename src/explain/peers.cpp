@@ -206,17 +206,21 @@ Peers::OtherEnd Peers::find_other_end(pid_t pid, std::int64_t fd, const std::str
   return end;
 }
 
+std::string_view standard_stream(std::int64_t fd) {
+  constexpr std::array<std::string_view, 3> names = {"standard input", "standard output", "standard error"};
+  const bool is_one = fd >= 0 && fd < static_cast<std::int64_t>(names.size());
+  return is_one ? names.at(static_cast<std::size_t>(fd)) : std::string_view();
+}
+
 std::string Peers::describe(pid_t pid, std::int64_t fd) {
-  constexpr std::array<std::string_view, 3> standard = {"standard input", "standard output", "standard error"};
   const auto held = [&](const char* kind, const std::string& path) {
     const OtherEnd end = find_other_end(pid, fd, path);
     return fmt::format("{} that {} {}", kind,
                        end.holders.empty() ? "no other process" : describe_processes(end.holders), end.use);
   };
   const std::string link = read_link(proc::descriptor_path(pid, fd));
-  std::string number = fd >= 0 && fd < static_cast<std::int64_t>(standard.size())
-                           ? std::string(standard.at(static_cast<std::size_t>(fd)))
-                           : fmt::format("descriptor {}", fd);
+  const std::string_view standard = standard_stream(fd);
+  std::string number = standard.empty() ? fmt::format("descriptor {}", fd) : std::string(standard);
   if (link.empty()) {
     return number;
   }

@@ -6,16 +6,20 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "explain/owners.h"
 
 namespace tracer::explain {
 
+/// Returns "standard input" and the like; empty for other descriptors.
+std::string_view standard_stream(std::int64_t fd);
+
 /// Remembers who has a pipe, since all of /proc has to be read to find them: one of these serves for one report.
 class Peers {
  public:
-  /// Returns a description: "descriptor 0, a pipe that cat (pid 12) can write to", "descriptor 0, /dev/pts/0 (a
+  /// Returns a description: "standard input, a pipe that cat (pid 12) can write to", "descriptor 5, /dev/pts/0 (a
   /// terminal: it waits for input)", …
   std::string describe(pid_t pid, std::int64_t fd);
 

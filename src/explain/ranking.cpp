@@ -26,14 +26,20 @@ constexpr std::string_view requests =
     "io_uring_setup userfaultfd capset setgroups";
 constexpr std::uint64_t right_after = 2;  // traced calls between a failure and what it led to
 
+/// The command line without the program's name.
+std::span<const std::string> arguments(const Process& process) {
+  const auto words = process.words();
+  return words.subspan(words.empty() ? 0 : 1);
+}
+
 /// True if the command line names the path: what a program was given is seldom optional. `is_path`: in a word that can
 /// be nothing else, as it has a slash.
 bool is_given(const Process& process, const std::string& path, bool is_path = false) {
-  if (process.programs.empty() || path.size() < 2) {
+  if (path.size() < 2) {
     return false;
   }
-  const auto& words = process.programs.back().args;
-  return std::any_of(words.begin() + (words.empty() ? 0 : 1), words.end(), [&](std::string_view word) {
+  const auto words = arguments(process);
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
     if (is_path && !contains(word, "/")) {
       return false;
     }
@@ -45,10 +51,7 @@ bool is_given(const Process& process, const std::string& path, bool is_path = fa
 
 /// True if an option names the path, as in `-f FILE` and `--file=FILE`.
 bool is_given_to_option(const Process& process, const std::string& path) {
-  if (process.programs.empty()) {
-    return false;
-  }
-  const auto& words = process.programs.back().args;
+  const auto words = process.words();
   const std::string name = base_name(path);
   for (std::size_t i = 2; i < words.size(); ++i) {
     if (words[i - 1].starts_with('-') && base_name(words[i]) == name && is_given(process, path)) {
@@ -61,11 +64,11 @@ bool is_given_to_option(const Process& process, const std::string& path) {
 
 /// True if the command line names the host and the port.
 bool is_given(const Process& process, const Peer& peer) {
-  if (process.programs.empty() || peer.port == 0) {
+  if (peer.port == 0) {
     return false;
   }
-  const auto& words = process.programs.back().args;
-  return std::any_of(words.begin() + (words.empty() ? 0 : 1), words.end(), [&](const std::string& word) {
+  const auto words = arguments(process);
+  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
     const bool is_script = word.find_first_of(" ;('\"") != std::string::npos;
     return !is_script && is_named(peer.name(), word);
   });
@@ -100,14 +103,7 @@ constexpr std::array<std::string_view, 6> error_marks = {
 
 /// Returns the text without the lines that list options, `[--remote-path PATH]`.
 std::string without_usage(const std::string& text) {
-  std::string kept;
-  for (std::size_t from = 0; from < text.size();) {
-    const std::size_t end = std::min(text.find('\n', from), text.size() - 1) + 1;
-    const std::string_view line = std::string_view(text).substr(from, end - from);
-    kept += contains(line, "[-") ? std::string_view() : line;
-    from = end;
-  }
-  return kept;
+  return lines_where(text, [](std::string_view line) { return !contains(line, "[-"); });
 }
 
 /// True if the process ended with the number of the error as its status, as Perl's die() does. Lower numbers are

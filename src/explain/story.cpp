@@ -33,19 +33,6 @@ std::int64_t pid_in(const Value& info) {
   return pid.is_number() ? pid.number : 0;
 }
 
-/// Returns the lines that report an error.
-std::string error_lines(std::string_view text) {
-  std::string lines;
-  for (std::size_t from = 0; from < text.size();) {
-    const std::size_t end = std::min(text.find('\n', from), text.size() - 1) + 1;
-    if (const std::string line(text.substr(from, end - from)); reports_error(line)) {
-      lines += line;
-    }
-    from = end;
-  }
-  return lines;
-}
-
 /// Learns the working directory of a recorded process from its calls.
 void learn_working_directory(Process& process, const Call& call) {
   for (const Argument& argument : call.args) {
@@ -449,7 +436,7 @@ void Story::add_write(Process& process, const Moment& moment, Call call, std::in
   last = {fd == STDOUT_FILENO ? begun + output_text(call) : std::string(), order_};
   if (reports_error(last.text)) {
     Step& step = add(process, moment, Step::Kind::output);
-    step.text = error_lines(last.text);
+    step.text = lines_where(last.text, reports_error);
     step.call = std::move(call);
   }
 }

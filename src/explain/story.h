@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -144,6 +145,10 @@ struct Process {
 
   [[nodiscard]] std::string name() const;        ///< file name of the program
   [[nodiscard]] std::string executable() const;  ///< path of the program; empty if unknown
+  /// Returns the command line of the program, its name first; empty if unknown.
+  [[nodiscard]] std::span<const std::string> words() const {
+    return programs.empty() ? std::span<const std::string>() : programs.back().args;
+  }
   /// Returns all that it wrote to standard error since its last exec, without what it hid before it said something
   /// openly.
   [[nodiscard]] std::string messages() const;

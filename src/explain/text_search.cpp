@@ -26,25 +26,29 @@ bool is_named(std::string_view name, std::string_view text) {
   return false;
 }
 
+std::string lines_where(std::string_view text, const std::function<bool(std::string_view)>& keeps) {
+  std::string kept;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = std::min(text.find('\n', from), text.size() - 1) + 1;
+    const std::string_view line = text.substr(from, end - from);
+    kept += keeps(line) ? line : std::string_view();
+    from = end;
+  }
+  return kept;
+}
+
 std::string without_remarks(const std::string& text) {
   constexpr std::array<std::string_view, 14> remarks = {"LOG:",   "INFO",     "[info]",   "DEBUG",   "[debug]",
                                                         "NOTICE", "[notice]", "arning",   "WARNING", "[warn]",
                                                         " warn ", "skipping", "ignoring", "gnored"};
-  std::string kept;
-  for (std::size_t from = 0; from < text.size();) {
-    const std::size_t end = std::min(text.find('\n', from), text.size() - 1) + 1;
-    const std::string_view line = std::string_view(text).substr(from, end - from);
+  return lines_where(text, [&](std::string_view line) {
     const bool is_remark =
         std::any_of(remarks.begin(), remarks.end(), [&](std::string_view remark) { return contains(line, remark); });
     // PostgreSQL gives the reason in such a line.
     const bool is_reason =
         contains(line, "LOG:  ") && (contains(line, "could not ") || contains(line, "does not exist"));
-    if (!is_remark || is_reason) {
-      kept += line;
-    }
-    from = end;
-  }
-  return kept;
+    return !is_remark || is_reason;
+  });
 }
 
 bool reports_inability(std::string_view text) {

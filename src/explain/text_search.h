@@ -1,6 +1,7 @@
 // Searches lines and lists of words.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,11 +17,13 @@ bool is_named(std::string_view name, std::string_view text);
 bool reports_inability(std::string_view text);
 /// True for a line that reports a failure.
 bool reports_error(std::string_view line);
+/// Returns the lines of `text` that `keeps` is true for; each is given with its newline.
+std::string lines_where(std::string_view text, const std::function<bool(std::string_view)>& keeps);
 /// Removes lines of log messages that report no failure or only a warning.
 std::string without_remarks(const std::string& text);
-/// True if `word` is in `list`, whose words are separated by blanks.
 /// True for the name or path of a shared library: `libfoo.so`, `libfoo.so.1`; false for `redis.sock`.
 bool is_library_name(std::string_view name);
+/// True if `word` is in `list`, whose words are separated by blanks.
 bool is_listed(std::string_view word, std::string_view list);
 /// Returns the last line of `text` that is not empty, without its newline.
 std::string last_line(std::string_view text);

@@ -51,10 +51,7 @@ std::optional<ValueSource> in_environment(const Process& process, const Matches&
 
 /// Looks at the options of the program, `--name=value` and `-n value`; operands are no news to who typed them.
 std::optional<ValueSource> in_options(const Process& process, const Matches& matches) {
-  if (process.programs.empty()) {
-    return std::nullopt;
-  }
-  const std::vector<std::string>& words = process.programs.back().args;
+  const auto words = process.words();
   for (std::size_t i = 1; i < words.size(); ++i) {
     if (words[i].size() < 2 || words[i].front() != '-') {
       continue;

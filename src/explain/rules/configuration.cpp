@@ -78,10 +78,10 @@ bool is_program_text(const Process& process, const std::string& path) {
   constexpr std::string_view interpreters =
       "sh bash dash zsh ksh busybox perl ruby node php lua tclsh awk mawk gawk sed";
   const std::string name = process.name();
-  if (process.programs.empty() || !(is_listed(name, interpreters) || name.starts_with("python"))) {
+  if (!is_listed(name, interpreters) && !name.starts_with("python")) {
     return false;
   }
-  const auto& words = process.programs.back().args;
+  const auto words = process.words();
   return std::any_of(words.begin(), words.end(),
                      [&](const std::string& word) { return base_name(word) == base_name(path); });
 }

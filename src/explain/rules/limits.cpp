@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "base/read_file.h"
+#include "explain/peers.h"
 #include "explain/rules/rules.h"
 
 namespace tracer::explain::rules {
@@ -142,12 +143,11 @@ std::optional<Finding> descriptor_not_open(const Case& facts) {
     return std::nullopt;
   }
   const std::int64_t fd = call.args[0].value.number;
-  constexpr std::array<std::string_view, 3> standard = {"standard input", "standard output", "standard error"};
-  const bool is_standard = fd >= 0 && fd < static_cast<std::int64_t>(standard.size());
+  const std::string_view standard = standard_stream(fd);
+  const bool is_standard = !standard.empty();
   Finding finding;
-  finding.cause =
-      (is_standard ? "its " + std::string(standard[static_cast<std::size_t>(fd)]) : fmt::format("descriptor {}", fd)) +
-      " is not open, or not for what it does (" + call.name + ")";
+  finding.cause = (is_standard ? fmt::format("its {}", standard) : fmt::format("descriptor {}", fd)) +
+                  " is not open, or not for what it does (" + call.name + ")";
   finding.remedy = is_standard
                        ? "see how it is started: whoever closes one of the three should give it /dev/null"
                        : "a mistake of the program, or of who started it and should have left that descriptor open";

@@ -483,7 +483,7 @@ std::optional<Finding> missing_at_other_end(const Case& facts, const std::string
 }
 
 bool has_argument(const Process& process, const std::string& wanted) {
-  const auto& words = process.programs.empty() ? std::vector<std::string>() : process.programs.back().args;
+  const auto words = process.words();
   return std::any_of(words.begin(), words.end(), [&](const std::string& word) { return word.starts_with(wanted); });
 }
 
