@@ -107,6 +107,9 @@ Body parse_body(TokenStream& in) {
     }
     if (in.accept(":")) {
       row.type = parse_type(in);
+      if (in.accept("or")) {
+        row.otherwise = parse_type(in);
+      }
       body.values.rows.push_back(std::exchange(row, row_at(in.position())));
     }
   }
