@@ -55,22 +55,25 @@ enum class Tag : std::uint8_t {
   return tag >= Tag::syscall_enter && tag <= Tag::probe_hit;
 }
 
+/// Whether it is an event, of any version: each has a head, and a text of facts.
+[[nodiscard]] constexpr bool has_head(Tag tag) {
+  return tag < Tag::memory && tag != Tag::lost;
+}
 /// Whether it is of use only where calls are decoded.
 [[nodiscard]] constexpr bool is_apart(Tag tag) {
   return tag >= Tag::memory && tag < Tag::call_name && tag != Tag::process && tag != Tag::name && tag != Tag::command;
 }
-/// Whether it is an event, of any version: each has a text of facts.
-[[nodiscard]] constexpr bool has_facts(Tag tag) {
-  return tag < Tag::memory && tag != Tag::lost;
-}
 
-/// Bits of the first byte of each event.
+/// Bits of the flags of each event.
 inline constexpr unsigned same_thread = 1U << 0U;  ///< as the event before
 inline constexpr unsigned same_abi = 1U << 1U;     ///< as the event of that thread before
 inline constexpr unsigned same_offset = 1U << 2U;  ///< between the clocks
 inline constexpr unsigned tampered = 1U << 3U;
-inline constexpr unsigned failed = 1U << 4U;        ///< of a SyscallExit
-inline constexpr unsigned same_pointer = 1U << 5U;  ///< of a SyscallExit: the instruction pointer of its entry
+inline constexpr unsigned failed = 1U << 4U;         ///< of a SyscallExit
+inline constexpr unsigned same_pointer = 1U << 5U;   ///< of a SyscallExit: the instruction pointer of its entry
+inline constexpr unsigned never_off_cpu = 1U << 6U;  ///< of a SyscallExit: its CPU time is the time since its entry
+/// What is hardly ever there follows: the interrupted call of a SyscallEnter, the CPU time of a SyscallExit.
+inline constexpr unsigned has_more = 1U << 7U;
 
 /// The last call of a number, or of a function.
 struct CallMemory {
@@ -85,7 +88,8 @@ struct ThreadMemory {
   pid_t tid = 0;
   pid_t tgid = 0;
   Abi abi = Abi::x86_64;
-  CallMemory* call = nullptr;  ///< the system call that was entered last in this block
+  CallMemory* call = nullptr;          ///< the system call that was entered last in this block
+  std::chrono::nanoseconds entered{};  ///< CLOCK_MONOTONIC
   std::uint64_t instruction_pointer = 0;
   std::array<std::uint64_t, 6> args{};
 };

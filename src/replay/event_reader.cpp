@@ -19,6 +19,12 @@ trace::Tampered tampered_of(std::uint64_t bits) {
   return what;
 }
 
+/// The difference wraps where a file says what cannot be.
+std::chrono::nanoseconds since(std::chrono::nanoseconds start, std::chrono::nanoseconds end) {
+  return std::chrono::nanoseconds(
+      static_cast<std::int64_t>(static_cast<std::uint64_t>(end.count()) - static_cast<std::uint64_t>(start.count())));
+}
+
 Tag take_tag(Cursor& in) {
   const std::uint64_t tag = in.number();
   return tag <= 0xff ? static_cast<Tag>(tag) : Tag{0xff};
@@ -27,12 +33,10 @@ Tag take_tag(Cursor& in) {
 }  // namespace
 
 void EventReader::begin(std::string_view block, std::uint32_t events_size) {
-  facts_are_apart_ = events_size != 0;
-  const std::size_t end = facts_are_apart_ ? std::min<std::size_t>(events_size, block.size()) : block.size();
-  rest_ = Cursor(block.substr(0, end));
+  const std::size_t end = std::min<std::size_t>(events_size, block.size());
+  columns_.begin(block.substr(0, end));
   rest_of_facts_ = Cursor(block.substr(end));
-  has_record_ = false;
-  damaged_ = false;
+  damaged_ = end < events_size;
   state_ = {};
   thread_ = &state_.threads[state_.tid];
   known_ = {};
@@ -44,53 +48,33 @@ std::string_view EventReader::call_name(Abi abi, std::uint64_t number) const {
   return name == known_.call_names.end() ? std::string_view{} : name->second;
 }
 
-bool EventReader::has_record() {
-  if (has_record_ || rest_.at_end()) {
-    return has_record_;
-  }
-  record_.tag = take_tag(rest_);
-  record_.payload = rest_.text();
-  damaged_ = damaged_ || rest_.failed();
-  has_record_ = !damaged_;
-  return has_record_;
-}
-
 EventReader::Found EventReader::next() {
   facts_.clear();
   bool found = false;
-  while (has_record()) {
-    const Tag tag = record_.tag;
-    const bool is_start = is_event(tag);
-    if (found && (is_start || tag == Tag::lost || tag == Tag::call_name)) {
+  Cursor& tags = columns_.at(Column::tags);
+  while (!damaged_ && !tags.at_end()) {
+    Cursor behind = tags;
+    const Tag tag = take_tag(behind);
+    if (found && (has_head(tag) || tag == Tag::lost || tag == Tag::call_name)) {
       return Found::event;
     }
-    pass_record();
-    if (is_start) {
-      if (remember()) {
-        take_event(tag, Cursor(record_.payload));
+    tags = behind;
+    if (has_head(tag)) {
+      found = take_event(tag);
+    } else {
+      const Record record{tag, columns_.at(Column::others).text()};
+      damaged_ = damaged_ || columns_.failed();
+      if (tag == Tag::lost && !damaged_) {
+        lost_ = Cursor(record.payload).number();
+        return Found::lost;
       }
-      if (damaged_) {
-        rest_ = Cursor({});
-        return Found::damage;
-      }
-      found = true;
-      take_facts_apart();
-    } else if (tag == Tag::lost) {
-      lost_ = Cursor(record_.payload).number();
-      return Found::lost;
-    } else if (has_facts(tag)) {  // an event of a later version
-      rest_of_facts_.text();
-    } else if (facts_wanted_ || !is_apart(tag)) {
-      take_fact(record_);
+      take_fact(record);
     }
   }
   return found ? Found::event : damaged_ ? Found::damage : Found::end;
 }
 
-void EventReader::take_facts_apart() {
-  if (!facts_are_apart_ || !facts_wanted_) {
-    return;
-  }
+void EventReader::take_facts() {
   Cursor facts(rest_of_facts_.text());
   while (!facts.at_end()) {
     const Tag tag = take_tag(facts);
@@ -100,7 +84,7 @@ void EventReader::take_facts_apart() {
   damaged_ = damaged_ || facts.failed() || rest_of_facts_.failed() || facts_.is_excessive();
 }
 
-/// Events and names of calls take more than a byte each, and a block ends where it reaches its size.
+/// Events and names of calls take a byte at least, and a block ends where it reaches its size.
 bool EventReader::remember() {
   damaged_ = damaged_ || ++known_.count > block_size;
   return !damaged_;
@@ -108,22 +92,24 @@ bool EventReader::remember() {
 
 // ---------------------------------------------------------------------------------------------- events
 
-void EventReader::take_head(Cursor& in) {
-  flags_ = in.as<unsigned>();
+void EventReader::take_head() {
+  flags_ = columns_.at(Column::flags).as<unsigned>();
+  Cursor& threads = columns_.at(Column::threads);
   if ((flags_ & same_thread) == 0) {
-    state_.tid = in.as_signed<pid_t>();
+    state_.tid = threads.as_signed<pid_t>();
     thread_ = &state_.threads[state_.tid];
-    thread_->tgid = static_cast<pid_t>(state_.tid + in.signed_number());
+    thread_->tgid = static_cast<pid_t>(state_.tid + threads.signed_number());
   }
   ThreadMemory& thread = *thread_;
   if ((flags_ & same_abi) == 0) {
-    thread.abi = static_cast<Abi>(in.number() % abi_count);
+    thread.abi = static_cast<Abi>(threads.number() % abi_count);
   }
+  Cursor& times = columns_.at(Column::times);
   state_.monotonic = std::chrono::nanoseconds(
-      static_cast<std::int64_t>(in.difference(static_cast<std::uint64_t>(state_.monotonic.count()))));
+      static_cast<std::int64_t>(times.difference(static_cast<std::uint64_t>(state_.monotonic.count()))));
   if ((flags_ & same_offset) == 0) {
     state_.offset = std::chrono::nanoseconds(
-        static_cast<std::int64_t>(in.difference(static_cast<std::uint64_t>(state_.offset.count()))));
+        static_cast<std::int64_t>(times.difference(static_cast<std::uint64_t>(state_.offset.count()))));
   }
   event_.tid = state_.tid;
   event_.tgid = thread.tgid;
@@ -133,16 +119,34 @@ void EventReader::take_head(Cursor& in) {
       static_cast<std::uint64_t>(state_.monotonic.count()) + static_cast<std::uint64_t>(state_.offset.count())));
 }
 
-void EventReader::take_event(Tag tag, Cursor in) {
-  take_head(in);
-  if (tag == Tag::syscall_enter) {
-    take_syscall_enter(in);
-  } else if (tag == Tag::syscall_exit) {
-    take_syscall_exit(in);
-  } else {
-    take_other_event(tag, in);
+bool EventReader::take_event(Tag tag) {
+  if (!remember()) {
+    return false;
   }
-  damaged_ = damaged_ || in.failed() || facts_.is_excessive();
+  take_head();
+  if (tag == Tag::syscall_enter) {
+    take_syscall_enter();
+  } else if (tag == Tag::syscall_exit) {
+    take_syscall_exit();
+  } else {
+    Cursor in(columns_.at(Column::others).text());
+    if (is_event(tag)) {
+      take_other_event(tag, in);
+    }
+    damaged_ = damaged_ || in.failed();
+  }
+  damaged_ = damaged_ || columns_.failed() || facts_.is_excessive();
+  if (damaged_) {
+    return false;
+  }
+  if (!is_event(tag)) {  // of a later version
+    rest_of_facts_.text();
+    return false;
+  }
+  if (facts_wanted_) {
+    take_facts();
+  }
+  return true;
 }
 
 void EventReader::take_other_event(Tag tag, Cursor& in) {
@@ -205,50 +209,51 @@ void EventReader::take_other_event(Tag tag, Cursor& in) {
   }
 }
 
-void EventReader::take_syscall_enter(Cursor& in) {
+void EventReader::take_syscall_enter() {
   auto& enter = event_.what.emplace<trace::SyscallEnter>();
-  enter.number = in.number();
+  enter.number = columns_.at(Column::calls).number();
   CallMemory& before = state_.calls[BlockState::key_of(event_.abi, enter.number)];
   ThreadMemory& thread = *thread_;
-  const std::uint64_t changed = in.number();
-  for (unsigned i = 0; i < enter.args.size(); ++i) {
-    if ((changed & 1U << i) != 0) {
-      before.args[i] = in.difference(before.args[i]);
+  const std::uint64_t changed = columns_.at(Column::changes).number();
+  const auto take_changed = [&](unsigned bit, Column column, std::uint64_t& known) {
+    if ((changed & 1U << bit) != 0) {
+      known = columns_.at(column).difference(known);
     }
-    enter.args[i] = before.args[i];
+    return known;
+  };
+  for (unsigned i = 0; i < enter.args.size(); ++i) {
+    enter.args[i] = take_changed(i, argument_column(i), before.args[i]);
   }
-  if ((changed & 1U << 6U) != 0) {
-    before.instruction_pointer = in.difference(before.instruction_pointer);
-  }
-  if ((changed & 1U << 7U) != 0) {
-    before.stack_pointer = in.difference(before.stack_pointer);
-  }
-  enter.instruction_pointer = before.instruction_pointer;
-  enter.stack_pointer = before.stack_pointer;
+  enter.instruction_pointer = take_changed(6, Column::instruction_pointers, before.instruction_pointer);
+  enter.stack_pointer = take_changed(7, Column::stack_pointers, before.stack_pointer);
   if ((flags_ & tampered) != 0) {
-    enter.tampered = tampered_of(in.number());
+    enter.tampered = tampered_of(columns_.at(Column::others).number());
   }
-  if (!in.at_end()) {
-    enter.interrupted = in.number();
+  if ((flags_ & has_more) != 0) {
+    enter.interrupted = columns_.at(Column::others).number();
   }
   thread.call = &before;
+  thread.entered = event_.time.monotonic;
   thread.instruction_pointer = enter.instruction_pointer;
   thread.args = enter.args;
 }
 
-void EventReader::take_syscall_exit(Cursor& in) {
+void EventReader::take_syscall_exit() {
   auto& exit = event_.what.emplace<trace::SyscallExit>();
   const ThreadMemory& thread = *thread_;
   CallMemory& before = state_.entered_by(thread);
-  before.value = in.difference(before.value);
+  before.value = columns_.at(Column::results).difference(before.value);
   exit.value = static_cast<std::int64_t>(before.value);
   exit.is_error = (flags_ & failed) != 0;
-  exit.instruction_pointer = (flags_ & same_pointer) != 0 ? thread.instruction_pointer : in.number();
+  exit.instruction_pointer =
+      (flags_ & same_pointer) != 0 ? thread.instruction_pointer : columns_.at(Column::instruction_pointers).number();
   if ((flags_ & tampered) != 0) {
-    exit.tampered = tampered_of(in.number());
+    exit.tampered = tampered_of(columns_.at(Column::others).number());
   }
-  if (!in.at_end()) {
-    exit.cpu_time = std::chrono::nanoseconds(in.signed_number());
+  if ((flags_ & never_off_cpu) != 0) {
+    exit.cpu_time = since(thread.entered, event_.time.monotonic);
+  } else if ((flags_ & has_more) != 0) {
+    exit.cpu_time = std::chrono::nanoseconds(columns_.at(Column::others).signed_number());
   }
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "replay/block_state.h"
+#include "replay/columns.h"
 #include "replay/fact_reader.h"
 #include "replay/varint.h"
 #include "trace/event.h"
@@ -55,30 +56,24 @@ class EventReader {
   };
   /// Counts what the block has us remember, and returns whether a block of ours may have so much.
   bool remember();
-  /// Whether there is a record, which is then `record_`, and is read once, however often it is asked for.
-  bool has_record();
-  void pass_record() { has_record_ = false; }
-  /// Takes those of the event that stand apart from it.
-  void take_facts_apart();
-  void take_event(Tag tag, Cursor in);
+  /// Takes an event with its facts; returns whether there is one that this version knows.
+  bool take_event(Tag tag);
+  void take_facts();
   void take_other_event(Tag tag, Cursor& in);
-  void take_head(Cursor& in);
+  void take_head();
   void take_fact(const Record& record);
   const trace::LibraryFunction* take_function(Cursor& in);
   void add_function(Cursor text);
 
-  void take_syscall_enter(Cursor& in);
-  void take_syscall_exit(Cursor& in);
+  void take_syscall_enter();
+  void take_syscall_exit();
   [[nodiscard]] trace::LibraryEnter library_enter(Cursor& in);
   [[nodiscard]] trace::LibraryExit library_exit(Cursor& in);
   [[nodiscard]] trace::ProbeHit probe_hit(Cursor& in);
 
   bool facts_wanted_;
-  Cursor rest_{std::string_view{}};
-  Cursor rest_of_facts_{std::string_view{}};
-  bool facts_are_apart_ = false;
-  Record record_;
-  bool has_record_ = false;
+  ColumnReader columns_;
+  Cursor rest_of_facts_;
   bool damaged_ = false;
   BlockState state_;
   ThreadMemory* thread_ = &state_.threads[0];  ///< of the last event

@@ -116,15 +116,15 @@ void EventWriter::Seen::write(Encoder& out, std::string_view text) {
 }
 
 void EventWriter::end_record(Tag tag) {
-  Encoder out(is_apart(tag) ? event_facts_ : block_);
-  out.number(static_cast<std::uint8_t>(tag));
-  out.text(payload_);
+  Encoder facts(event_facts_);
+  (is_apart(tag) ? facts : columns_.at(Column::tags)).number(static_cast<std::uint8_t>(tag));
+  (is_apart(tag) ? facts : columns_.at(Column::others)).text(payload_);
   payload_.clear();
 }
 
 Mark EventWriter::take(std::string& block) {
   block.clear();
-  block_.swap(block);
+  columns_.take(block);
   mark_.events_size = static_cast<std::uint32_t>(block.size());
   block.append(facts_);
   facts_.clear();
@@ -144,8 +144,16 @@ void EventWriter::write(const trace::Event& event, const Facts& facts) {
   }
   mark_.first = std::min(mark_.first, event.time.realtime);
   mark_.last = std::max(mark_.last, event.time.realtime);
-  std::visit([&](const auto& what) { put(what, event); }, event.what);
-  end_record(static_cast<Tag>(event.what.index() + 1));
+  if (const auto* enter = std::get_if<trace::SyscallEnter>(&event.what)) {
+    write_enter(*enter, event);
+  } else if (const auto* exit = std::get_if<trace::SyscallExit>(&event.what)) {
+    write_exit(*exit, event);
+  } else {
+    write_head(event, 0);
+    std::visit([this](const auto& what) { put(what); }, event.what);
+    columns_.at(Column::others).text(payload_);
+    payload_.clear();
+  }
   write_facts(event, facts);
   Encoder(facts_).text(event_facts_);
   event_facts_.clear();
@@ -162,17 +170,20 @@ void EventWriter::write_head(const trace::Event& event, unsigned flags) {
   flags |= state_.tid == event.tid && thread.tgid == event.tgid ? same_thread : 0U;
   flags |= !is_new && thread.abi == event.abi ? same_abi : 0U;
   flags |= state_.offset == offset ? same_offset : 0U;
-  out_.number(flags);
+  columns_.at(Column::tags).number(event.what.index() + 1);
+  columns_.at(Column::flags).number(flags);
+  Encoder threads = columns_.at(Column::threads);
   if ((flags & same_thread) == 0) {
-    out_.signed_number(event.tid);
-    out_.signed_number(event.tgid - event.tid);
+    threads.signed_number(event.tid);
+    threads.signed_number(event.tgid - event.tid);
   }
   if ((flags & same_abi) == 0) {
-    out_.number(index_of(event.abi));
+    threads.number(index_of(event.abi));
   }
-  out_.signed_number((event.time.monotonic - state_.monotonic).count());
+  Encoder times = columns_.at(Column::times);
+  times.signed_number((event.time.monotonic - state_.monotonic).count());
   if ((flags & same_offset) == 0) {
-    out_.signed_number((offset - state_.offset).count());
+    times.signed_number((offset - state_.offset).count());
   }
   thread.tid = event.tid;
   thread.tgid = event.tgid;
@@ -195,7 +206,7 @@ void EventWriter::write_call_name(Abi abi, std::uint64_t number) {
   end_record(Tag::call_name);
 }
 
-void EventWriter::put(const trace::SyscallEnter& enter, const trace::Event& event) {
+void EventWriter::write_enter(const trace::SyscallEnter& enter, const trace::Event& event) {
   const std::uint64_t key = BlockState::key_of(event.abi, enter.number);
   CallMemory& before = state_.calls[key];
   if (!std::exchange(before.named, true)) {
@@ -208,100 +219,84 @@ void EventWriter::put(const trace::SyscallEnter& enter, const trace::Event& even
   }
   const std::uint8_t count = entry->second;
   const bool is_tampered = bits_of(enter.tampered) != 0;
-  write_head(event, is_tampered ? tampered : 0U);
-  out_.number(enter.number);
+  write_head(event, (is_tampered ? tampered : 0U) | (enter.interrupted ? has_more : 0U));
+  columns_.at(Column::calls).number(enter.number);
   ThreadMemory& thread = state_.threads[event.tid];
   thread.call = &before;
+  thread.entered = event.time.monotonic;
   thread.instruction_pointer = enter.instruction_pointer;
   thread.args = {};
   std::copy_n(enter.args.begin(), count, thread.args.begin());
   std::uint32_t changed = 0;
-  for (unsigned i = 0; i < thread.args.size(); ++i) {
-    changed |= thread.args[i] != before.args[i] ? 1U << i : 0U;
-  }
-  changed |= enter.instruction_pointer != before.instruction_pointer ? 1U << 6U : 0U;
-  changed |= enter.stack_pointer != before.stack_pointer ? 1U << 7U : 0U;
-  out_.number(changed);
-  for (unsigned i = 0; i < thread.args.size(); ++i) {
-    if ((changed & 1U << i) != 0) {
-      out_.difference(thread.args[i], before.args[i]);
+  const auto put_changed = [&](unsigned bit, Column column, std::uint64_t value, std::uint64_t& known) {
+    if (value != known) {
+      changed |= 1U << bit;
+      columns_.at(column).difference(value, std::exchange(known, value));
     }
-    before.args[i] = thread.args[i];
+  };
+  for (unsigned i = 0; i < thread.args.size(); ++i) {
+    put_changed(i, argument_column(i), thread.args[i], before.args[i]);
   }
-  if ((changed & 1U << 6U) != 0) {
-    out_.difference(enter.instruction_pointer, std::exchange(before.instruction_pointer, enter.instruction_pointer));
-  }
-  if ((changed & 1U << 7U) != 0) {
-    out_.difference(enter.stack_pointer, std::exchange(before.stack_pointer, enter.stack_pointer));
-  }
+  put_changed(6, Column::instruction_pointers, enter.instruction_pointer, before.instruction_pointer);
+  put_changed(7, Column::stack_pointers, enter.stack_pointer, before.stack_pointer);
+  columns_.at(Column::changes).number(changed);
   if (is_tampered) {
-    out_.number(bits_of(enter.tampered));
+    columns_.at(Column::others).number(bits_of(enter.tampered));
   }
-  if (enter.interrupted) {  // last, as it is hardly ever there
-    out_.number(*enter.interrupted);
+  if (enter.interrupted) {
+    columns_.at(Column::others).number(*enter.interrupted);
   }
 }
 
-void EventWriter::put(const trace::SyscallExit& exit, const trace::Event& event) {
+void EventWriter::write_exit(const trace::SyscallExit& exit, const trace::Event& event) {
   const ThreadMemory& thread = state_.threads[event.tid];
   const bool is_tampered = bits_of(exit.tampered) != 0;
   const bool is_same = exit.instruction_pointer == thread.instruction_pointer;
+  const bool was_on_cpu = exit.cpu_time.count() != 0 && exit.cpu_time == event.time.monotonic - thread.entered;
+  const bool is_timed = exit.cpu_time.count() != 0 && !was_on_cpu;
   CallMemory& before = state_.entered_by(thread);
-  write_head(event, (is_tampered ? tampered : 0U) | (exit.is_error ? failed : 0U) | (is_same ? same_pointer : 0U));
-  out_.difference(static_cast<std::uint64_t>(exit.value), before.value);
-  before.value = static_cast<std::uint64_t>(exit.value);
+  write_head(event, (is_tampered ? tampered : 0U) | (exit.is_error ? failed : 0U) | (is_same ? same_pointer : 0U) |
+                        (was_on_cpu ? never_off_cpu : 0U) | (is_timed ? has_more : 0U));
+  const auto value = static_cast<std::uint64_t>(exit.value);
+  columns_.at(Column::results).difference(value, std::exchange(before.value, value));
   if (!is_same) {
-    out_.number(exit.instruction_pointer);
+    columns_.at(Column::instruction_pointers).number(exit.instruction_pointer);
   }
   if (is_tampered) {
-    out_.number(bits_of(exit.tampered));
+    columns_.at(Column::others).number(bits_of(exit.tampered));
   }
-  if (exit.cpu_time.count() != 0) {  // last, as it is hardly ever there
-    out_.signed_number(exit.cpu_time.count());
+  if (is_timed) {
+    columns_.at(Column::others).signed_number(exit.cpu_time.count());
   }
 }
 
-void EventWriter::put(const trace::SyscallLost&, const trace::Event& event) {
-  write_head(event, 0);
-}
-
-void EventWriter::put(const trace::SignalStop& stop, const trace::Event& event) {
-  write_head(event, 0);
+void EventWriter::put(const trace::SignalStop& stop) {
   out_.signed_number(stop.signal);
   out_.number(stop.instruction_pointer);
   out_.raw(stop.siginfo);
 }
 
-void EventWriter::put(const trace::GroupStop& stop, const trace::Event& event) {
-  write_head(event, 0);
+void EventWriter::put(const trace::GroupStop& stop) {
   out_.signed_number(stop.signal);
 }
 
-void EventWriter::put(const trace::Exec& exec, const trace::Event& event) {
-  write_head(event, 0);
+void EventWriter::put(const trace::Exec& exec) {
   out_.signed_number(exec.former_tid);
   out_.number(exec.abi ? index_of(*exec.abi) + 1 : 0);
 }
 
-void EventWriter::put(const trace::Fork& fork, const trace::Event& event) {
-  write_head(event, 0);
+void EventWriter::put(const trace::Fork& fork) {
   out_.signed_number(fork.child);
   out_.number(fork.is_thread ? 1 : 0);
 }
 
-void EventWriter::put(const trace::Attached& attached, const trace::Event& event) {
-  write_head(event, 0);
+void EventWriter::put(const trace::Attached& attached) {
   out_.number(attached.by_request ? 1 : 0);
   out_.number(attached.threads);
   out_.raw(attached.command);
 }
 
-void EventWriter::put(const trace::Detached&, const trace::Event& event) {
-  write_head(event, 0);
-}
-
-void EventWriter::put(const trace::Exited& exited, const trace::Event& event) {
-  write_head(event, 0);
+void EventWriter::put(const trace::Exited& exited) {
   out_.signed_number(exited.status);
 }
 
@@ -323,8 +318,7 @@ void EventWriter::write_function(const trace::LibraryFunction& function) {
   seen_.functions.write(out_, part_);
 }
 
-void EventWriter::put(const trace::LibraryEnter& enter, const trace::Event& event) {
-  write_head(event, 0);
+void EventWriter::put(const trace::LibraryEnter& enter) {
   write_function(*enter.function);
   CallMemory& before = state_.calls[BlockState::key_of_function(enter.function->number)];
   out_.number(enter.call);
@@ -337,8 +331,7 @@ void EventWriter::put(const trace::LibraryEnter& enter, const trace::Event& even
   out_.number(enter.result_address);
 }
 
-void EventWriter::put(const trace::LibraryExit& exit, const trace::Event& event) {
-  write_head(event, 0);
+void EventWriter::put(const trace::LibraryExit& exit) {
   write_function(*exit.function);
   CallMemory& before = state_.calls[BlockState::key_of_function(exit.function->number)];
   out_.number(exit.call);
@@ -348,14 +341,12 @@ void EventWriter::put(const trace::LibraryExit& exit, const trace::Event& event)
   out_.number(exit.context != nullptr ? 1 : 0);
 }
 
-void EventWriter::put(const trace::LibraryCalls& calls, const trace::Event& event) {
-  write_head(event, 0);
+void EventWriter::put(const trace::LibraryCalls& calls) {
   write_function(*calls.function);
   out_.number(calls.count);
 }
 
-void EventWriter::put(const trace::ProbeHit& hit, const trace::Event& event) {
-  write_head(event, 0);
+void EventWriter::put(const trace::ProbeHit& hit) {
   seen_.texts.write(out_, *hit.provider);
   seen_.texts.write(out_, *hit.name);
   seen_.texts.write(out_, *hit.module);

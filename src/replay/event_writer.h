@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "replay/block_state.h"
+#include "replay/columns.h"
 #include "replay/facts.h"
 #include "replay/mark.h"
 #include "replay/varint.h"
@@ -25,8 +26,9 @@ class EventWriter {
   void write(const trace::Event& event, const Facts& facts);
   void write_lost(std::uint64_t events);
 
-  [[nodiscard]] std::size_t size() const { return block_.size() + facts_.size(); }
-  /// Ends the block: swaps its bytes into `block`, and starts an empty one. Returns its mark.
+  [[nodiscard]] bool empty() const { return columns_.empty(); }
+  [[nodiscard]] std::size_t size() const { return columns_.size() + facts_.size(); }
+  /// Ends the block: writes its bytes over `block`, and starts an empty one. Returns its mark.
   Mark take(std::string& block);
 
  private:
@@ -57,27 +59,27 @@ class EventWriter {
   void write_function(const trace::LibraryFunction& function);
   void write_call_name(Abi abi, std::uint64_t number);
   void write_memory(const ThreadMemory& thread, std::uint64_t address, std::span<const std::byte> bytes);
-  /// Puts `payload_` into the block, or among the facts of the event, as a record, and clears it.
+  /// Puts `payload_` behind the event, or among its facts, as a record, and clears it.
   void end_record(Tag tag);
 
-  // Each writes what is particular to one kind of event.
-  void put(const trace::SyscallEnter& enter, const trace::Event& event);
-  void put(const trace::SyscallExit& exit, const trace::Event& event);
-  void put(const trace::SyscallLost& lost, const trace::Event& event);
-  void put(const trace::SignalStop& stop, const trace::Event& event);
-  void put(const trace::GroupStop& stop, const trace::Event& event);
-  void put(const trace::Exec& exec, const trace::Event& event);
-  void put(const trace::Fork& fork, const trace::Event& event);
-  void put(const trace::Attached& attached, const trace::Event& event);
-  void put(const trace::Detached& detached, const trace::Event& event);
-  void put(const trace::Exited& exited, const trace::Event& event);
-  void put(const trace::LibraryEnter& enter, const trace::Event& event);
-  void put(const trace::LibraryExit& exit, const trace::Event& event);
-  void put(const trace::LibraryCalls& calls, const trace::Event& event);
-  void put(const trace::ProbeHit& hit, const trace::Event& event);
+  void write_enter(const trace::SyscallEnter& enter, const trace::Event& event);
+  void write_exit(const trace::SyscallExit& exit, const trace::Event& event);
+  // Each writes what is particular to one of the other kinds of events. Of some their head says all.
+  template <typename WithoutMore>
+  void put(const WithoutMore&) {}
+  void put(const trace::SignalStop& stop);
+  void put(const trace::GroupStop& stop);
+  void put(const trace::Exec& exec);
+  void put(const trace::Fork& fork);
+  void put(const trace::Attached& attached);
+  void put(const trace::Exited& exited);
+  void put(const trace::LibraryEnter& enter);
+  void put(const trace::LibraryExit& exit);
+  void put(const trace::LibraryCalls& calls);
+  void put(const trace::ProbeHit& hit);
 
   const spec::Tables& tables_;
-  std::string block_;        ///< the events
+  ColumnWriter columns_;     ///< the events
   std::string facts_;        ///< of all events
   std::string event_facts_;  ///< of one event
   std::string payload_;

@@ -29,7 +29,7 @@ struct Mark {
   std::chrono::nanoseconds first{};  ///< CLOCK_REALTIME of its first event
   std::chrono::nanoseconds last{};   ///< of the last one
   std::uint64_t calls = 0;           ///< Bloom word, see bloom_bits()
-  /// How long the events are that a block starts with, unpacked; the facts follow. 0: the facts are among the events.
+  /// How long the events are that a block starts with, unpacked; the facts follow. 0: the head, which has no events.
   std::uint32_t events_size = 0;
   std::uint64_t lost = 0;  ///< how many events were lost from the start of the recording to the end of the block
 };

@@ -96,7 +96,7 @@ trace::Verdict Recorder::pass(const trace::Event& event, const trace::Memory& me
     if (stacks_ != nullptr) {
       stacks_->copy_to(facts_);
     }
-    if (writer_.size() == 0) {
+    if (writer_.empty()) {
       block_due_ = event.time.monotonic + longest_block;
     }
     writer_.write(event, facts_);
@@ -123,7 +123,7 @@ bool Recorder::is_wanted(const trace::Event& event) {
 }
 
 void Recorder::end_block() {
-  if (writer_.size() == 0) {
+  if (writer_.empty()) {
     return;
   }
   Mark mark = writer_.take(block_);
@@ -140,7 +140,7 @@ void Recorder::lost(std::uint64_t events) {
 
 std::optional<std::chrono::nanoseconds> Recorder::alarm_at() const {
   const auto live = live_.alarm_at();
-  if (writer_.size() == 0) {
+  if (writer_.empty()) {
     return live;
   }
   return live ? std::min(*live, block_due_) : block_due_;
@@ -148,7 +148,7 @@ std::optional<std::chrono::nanoseconds> Recorder::alarm_at() const {
 
 trace::Verdict Recorder::on_alarm() {
   const auto now = clock_now(CLOCK_MONOTONIC);
-  if (writer_.size() != 0 && block_due_ <= now) {
+  if (!writer_.empty() && block_due_ <= now) {
     end_block();
   }
   const auto live = live_.alarm_at();

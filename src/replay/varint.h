@@ -41,6 +41,7 @@ class Encoder {
 /// Reads what an Encoder wrote. Past the end, or behind a number that is too long, everything is zero or empty.
 class Cursor {
  public:
+  Cursor() = default;
   explicit Cursor(std::string_view text) : at_(text.data()), end_(text.data() + text.size()) {}
 
   std::uint64_t number() {
@@ -78,13 +79,15 @@ class Cursor {
     }
     return static_cast<unsigned char>(*at_++);
   }
-  std::string_view text() {
-    const std::uint64_t size = number();
+  std::string_view text() { return take(number()); }
+  std::string_view take(std::uint64_t size) {
     if (size > this->size()) {
       fail();
       return {};
     }
-    return take(static_cast<std::size_t>(size));
+    const std::string_view taken(at_, static_cast<std::size_t>(size));
+    at_ += size;
+    return taken;
   }
   std::string_view rest() { return take(size()); }
 
@@ -93,19 +96,14 @@ class Cursor {
   [[nodiscard]] bool failed() const { return failed_; }
 
  private:
-  std::string_view take(std::size_t size) {
-    const std::string_view taken(at_, size);
-    at_ += size;
-    return taken;
-  }
   std::uint64_t fail() {
     failed_ = true;
     at_ = end_;
     return 0;
   }
 
-  const char* at_;
-  const char* end_;
+  const char* at_ = nullptr;
+  const char* end_ = nullptr;
   bool failed_ = false;
 };
 

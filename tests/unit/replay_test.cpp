@@ -4,6 +4,8 @@
 
 #include <memory>
 #include <string>
+#include <tuple>
+#include <utility>
 
 #include "catch.h"
 #include "decoders/decoders.h"
@@ -186,7 +188,6 @@ TEST_CASE("Events are the same without what only decoding needs") {
   }
   replay::EventReader reader;
   reader.begin(std::string_view(block).substr(0, events_size - 1), events_size);
-  CHECK(reader.next() == replay::EventReader::Found::event);
   CHECK(reader.next() == replay::EventReader::Found::damage);
 }
 
@@ -214,22 +215,51 @@ TEST_CASE("Events can be had of a file without the facts behind them") {
 
 namespace {
 
-void add_record(std::string& block, replay::Tag tag, const std::string& payload) {
-  replay::Encoder out(block);
-  out.number(static_cast<std::uint64_t>(tag));
-  out.text(payload);
-}
-
-void add_exit(std::string& block, pid_t tid) {
-  std::string payload;
-  replay::Encoder out(payload);
-  out.number(0);
-  out.signed_number(tid);
-  for (int same = 0; same < 5; ++same) {  // group, ABI, two clocks, status
-    out.number(0);
+/// A block of events that exit, and of facts behind the last.
+class Block {
+ public:
+  void add_exit(pid_t tid) { add_event(replay::Tag::exited, tid); }
+  void add_event(replay::Tag tag, pid_t tid) {
+    end_facts();
+    columns_.at(replay::Column::tags).number(static_cast<unsigned>(tag));
+    columns_.at(replay::Column::flags).number(0);
+    for (const int part : {tid, 0, 0}) {  // thread, group, ABI
+      columns_.at(replay::Column::threads).signed_number(part);
+    }
+    for (int clock = 0; clock < 2; ++clock) {
+      columns_.at(replay::Column::times).number(0);
+    }
+    columns_.at(replay::Column::others).text(std::string(1, '\0'));  // status
+    has_event_ = true;
   }
-  add_record(block, replay::Tag::exited, payload);
-}
+  void add_fact(replay::Tag tag, std::string_view payload) {
+    const bool apart = replay::is_apart(tag);
+    replay::Encoder facts(facts_);
+    (apart ? facts : columns_.at(replay::Column::tags)).number(static_cast<unsigned>(tag));
+    (apart ? facts : columns_.at(replay::Column::others)).text(payload);
+  }
+  void begin(replay::EventReader& reader) {
+    end_facts();
+    columns_.take(bytes_);
+    const std::size_t events_size = bytes_.size();
+    bytes_.append(all_facts_);
+    reader.begin(bytes_, static_cast<std::uint32_t>(events_size));
+  }
+
+ private:
+  void end_facts() {
+    if (std::exchange(has_event_, false)) {
+      replay::Encoder(all_facts_).text(facts_);
+      facts_.clear();
+    }
+  }
+
+  replay::ColumnWriter columns_;
+  std::string facts_;  ///< of the last event
+  bool has_event_ = false;
+  std::string all_facts_;
+  std::string bytes_;
+};
 
 std::string numbers(std::initializer_list<std::uint64_t> values, std::string_view text = {}) {
   std::string payload;
@@ -247,24 +277,24 @@ std::string numbers(std::initializer_list<std::uint64_t> values, std::string_vie
 
 TEST_CASE("A text of a block that facts name by number is not copied without a limit") {
   const std::string large(std::size_t{8} << 20U, 'x');
-  std::string block;
-  add_exit(block, 7);
+  Block block;
+  block.add_exit(7);
   SECTION("names") {
-    add_record(block, replay::Tag::name, numbers({0, 1, 0}, large));
+    block.add_fact(replay::Tag::name, numbers({0, 1, 0}, large));
     for (std::uint64_t i = 0; i < 40; ++i) {
-      add_record(block, replay::Tag::name, numbers({0, i, 0}));
+      block.add_fact(replay::Tag::name, numbers({0, i, 0}));
     }
   }
   SECTION("frames") {
     std::string frame = numbers({0}, "file");
     replay::Encoder(frame).text(large);
     replay::Encoder(frame).text("");
-    add_record(block, replay::Tag::frame, frame + std::string(5, '\0'));
-    add_record(block, replay::Tag::stack, numbers({0}, std::string(40, '\0')));
+    block.add_fact(replay::Tag::frame, frame + std::string(5, '\0'));
+    block.add_fact(replay::Tag::stack, numbers({0}, std::string(40, '\0')));
   }
-  add_exit(block, 8);
+  block.add_exit(8);
   replay::EventReader reader;
-  reader.begin(block, 0);
+  block.begin(reader);
   REQUIRE(reader.next() == replay::EventReader::Found::event);
   std::size_t copied = 0;
   for (const replay::NameFact& name : reader.facts().names) {
@@ -279,12 +309,12 @@ TEST_CASE("A text of a block that facts name by number is not copied without a l
 }
 
 TEST_CASE("Commands of recordings are no longer than those of threads can be") {
-  std::string block;
-  add_exit(block, 7);
-  add_record(block, replay::Tag::command, std::string(1000, 'c'));
-  add_record(block, replay::Tag::process, numbers({14, 14, 0, 0}, std::string(1000, 'c')));
+  Block block;
+  block.add_exit(7);
+  block.add_fact(replay::Tag::command, std::string(1000, 'c'));
+  block.add_fact(replay::Tag::process, numbers({14, 14, 0, 0}, std::string(1000, 'c')));
   replay::EventReader reader;
-  reader.begin(block, 0);
+  block.begin(reader);
   REQUIRE(reader.next() == replay::EventReader::Found::event);
   CHECK(reader.facts().command == std::string(64, 'c'));
   REQUIRE(reader.facts().processes.size() == 1);
@@ -292,12 +322,12 @@ TEST_CASE("Commands of recordings are no longer than those of threads can be") {
 }
 
 TEST_CASE("A block has no more events than one of its size can have") {
-  std::string block;
+  Block block;
   for (std::size_t i = 0; i <= replay::block_size; ++i) {
-    add_exit(block, static_cast<pid_t>(i + 1));
+    block.add_exit(static_cast<pid_t>(i + 1));
   }
   replay::EventReader reader;
-  reader.begin(block, 0);
+  block.begin(reader);
   std::size_t events = 0;
   while (reader.next() == replay::EventReader::Found::event) {
     ++events;
@@ -316,17 +346,56 @@ TEST_CASE("A recording of one machine shows on another as it would there") {
   CHECK(replayed(intel, tables) == "openat(AT_FDCWD, \"/dir\", O_RDONLY|O_DIRECTORY) = 3\n");
 }
 
-TEST_CASE("A reader refuses a later major version and passes over what it does not know") {
+TEST_CASE("A reader refuses another major version and passes over what it does not know") {
   std::string head = encode(replay::Head{});
   replay::Encoder(head).number(99);
   replay::Encoder(head).text("of a later version");
   CHECK(replay::decode_head(head).ok());
-  head[2] = 1;  // behind the number of the field and the size of its value
-  CHECK(replay::decode_head(head).ok());
-  head[2] = 3;
-  const auto refused = replay::decode_head(head);
-  REQUIRE_FALSE(refused.ok());
-  CHECK(refused.error().message == "it has version 3 of the format, and this program reads versions up to 2");
+  for (const char version : {'\2', '\4'}) {
+    head[2] = version;  // behind the number of the field and the size of its value
+    const auto refused = replay::decode_head(head);
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.error().message ==
+          "it has version " + std::to_string(version) + " of the format, and this program reads version 3");
+  }
+}
+
+TEST_CASE("Events of a later version are passed over") {
+  constexpr auto later = static_cast<replay::Tag>(20);
+  Block block;
+  block.add_exit(7);
+  block.add_event(later, 8);
+  block.add_fact(replay::Tag::memory, "of an event that nobody knows");
+  block.add_exit(9);
+  replay::EventReader reader;
+  block.begin(reader);
+  for (const pid_t tid : {7, 9}) {
+    REQUIRE(reader.next() == replay::EventReader::Found::event);
+    CHECK(reader.event().tid == tid);
+  }
+  CHECK(reader.next() == replay::EventReader::Found::end);
+}
+
+TEST_CASE("Columns of a later version are passed over, and those that are not there are empty") {
+  const auto read = [](std::size_t columns) {
+    std::string events;
+    replay::Encoder out(events);
+    out.number(columns);
+    for (std::size_t i = 0; i < columns; ++i) {
+      out.number(1);
+    }
+    for (std::size_t i = 0; i < columns; ++i) {
+      out.number(i + 1);
+    }
+    replay::ColumnReader reader;
+    reader.begin(events);
+    const std::uint64_t flags = reader.at(replay::Column::flags).number();
+    const std::uint64_t others = reader.at(replay::Column::others).number();
+    return std::tuple(flags, others, reader.failed());
+  };
+  CHECK(read(replay::column_count + 2) == std::tuple(2U, replay::column_count, false));
+  CHECK(read(replay::column_count) == std::tuple(2U, replay::column_count, false));
+  CHECK(read(3) == std::tuple(2U, 0U, true));
 }
 
 TEST_CASE("A seek table that claims more than can be is not read") {
