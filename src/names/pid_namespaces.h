@@ -1,7 +1,8 @@
-// Translates process ids of other PID namespaces into those of the tracer's. Uses /proc, as kernels before 6.11 have no
-// ioctl for it.
+// Translates process ids of other PID namespaces into those of the tracer's. Since Linux 6.11 the kernel answers;
+// before, and for groups whose first process has ended, all processes of /proc are searched.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
@@ -18,7 +19,8 @@ class PidNamespaces {
   PidNamespaces();
 
   /// Returns the id in the tracer's namespace of what has the id `number` in the namespace of thread `tid`. Returns
-  /// `number` if the namespaces are equal, and 0 if nothing has that id or /proc does not show it.
+  /// `number` if the namespaces are equal, and 0 if nothing has that id, /proc does not show it, or searches have taken
+  /// half of the time so far: tracees would wait for them.
   std::int32_t here(std::int32_t tid, std::int32_t number, PidKind kind);
 
  private:
@@ -31,8 +33,11 @@ class PidNamespaces {
   [[nodiscard]] static bool answers(const Home& home, std::int32_t candidate, std::int32_t number, PidKind kind,
                                     std::int32_t& found);
   static std::int32_t search(const Home& home, std::int32_t number, PidKind kind, std::int32_t& witness);
+  std::int32_t search_in_time(const Home& home, std::int32_t number, PidKind kind, std::int32_t& witness);
 
   std::string own_;
+  std::chrono::nanoseconds begun_;
+  std::chrono::nanoseconds searched_{};  ///< what all searches have taken
   std::unordered_map<std::string, std::int32_t>
       witnesses_;  ///< the process that had the id at the last lookup; it is tried first
 };

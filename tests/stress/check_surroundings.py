@@ -157,6 +157,22 @@ def many_sockets(tracer, folder):
     assert set(listening) == {f'TCP:[127.0.0.1:{port}]'}, set(listening)
 
 
+def ids_of_namespaces(tracer, folder):
+    """Since Linux 6.11, ids of another PID namespace are translated without a look at each process of the machine."""
+    if tuple(int(number) for number in re.match(r'(\d+)\.(\d+)', os.uname().release).groups()) < (6, 11):
+        return 'needs Linux 6.11'
+    done = run(tracer, '--engine=bpf', '-f', '-qq', '-e', 'trace=openat', '-o', folder / 'outer', tracer, '-f', '--pidns-translation', '-e',
+               'trace=kill', '-o', folder / 'log', 'unshare', '-Urpf', 'sh', '-c', 'kill -0 1; ' + 'kill -0 77; ' * 50)
+    text = (folder / 'log').read_text() if (folder / 'log').exists() else ''
+    if 'kill(1' not in text:
+        return f'no namespaces or no BPF here: {done.stderr}'
+    assert re.search(r"kill\(1 /\* \d+ in strace's PID NS \*/, 0\)", text), text
+    assert text.count('kill(77') == 50, text[:500]
+    looks = len(re.findall(r'"/proc/\d+/status"', (folder / 'outer').read_text()))
+    assert looks < 50, f'{looks} looks at processes'
+    return None
+
+
 def serve(connections):
     listening = socket.create_server(('127.0.0.1', 0), backlog=100)
     print(listening.getsockname()[1], flush=True)
@@ -170,7 +186,7 @@ def serve(connections):
 
 
 CASES = (file_size_limit, little_memory, deep_descriptions, borrowed_rights, hidden_files,
-         few_resources, many_sockets)
+         few_resources, many_sockets, ids_of_namespaces)
 
 
 def main():
