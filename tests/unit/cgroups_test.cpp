@@ -2,10 +2,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "catch.h"
 #include "proc/cgroups/containers.h"
@@ -138,6 +140,24 @@ TEST_CASE("of several containers of a name, the one that runs is meant") {
   CHECK(machine.container("web") == "/crio-" + id('1') + ".scope");
   machine.group("crio-" + id('0') + ".scope");
   CHECK(machine.container("web").starts_with("--container=web: 2 containers are called that"));
+}
+
+TEST_CASE("what one user has noted is read in part, however much it is, and what others have noted all the same") {
+  const Machine machine;
+  const std::string much(std::size_t{1} << 20, ' ');
+  for (int i = 0; i < 40; ++i) {
+    machine.file("run/user/1000/crun/box" + std::to_string(i) + "/config.json",
+                 R"({"annotations": {"nerdctl/name": "name"}})" + much);
+  }
+  machine.file("run/user/1001/crun/own/config.json", R"({"annotations": {"nerdctl/name": "web"}})");
+  const auto noted = noted_containers(machine.path(""));
+  const auto named = [&](const std::string& name) {
+    return std::count_if(noted.begin(), noted.end(),
+                         [&](const Container& one) { return one.names == std::vector<std::string>{name}; });
+  };
+  CHECK(named("name") > 10);
+  CHECK(named("name") < 20);
+  CHECK(named("web") == 1);
 }
 
 TEST_CASE("what a user notes counts for that user's groups alone") {

@@ -16,8 +16,10 @@
 namespace tracer::proc::cgroups {
 namespace {
 
-constexpr std::size_t largest_file = std::size_t{8} << 20;
-constexpr std::size_t most_entries = 4096;  // of one directory, and containers in one file
+// Of what one owner has, who is root or a user.
+constexpr std::size_t most_bytes = std::size_t{16} << 20;
+constexpr std::size_t most_entries = 16384;
+constexpr std::size_t largest_file = std::size_t{2} << 20;
 constexpr std::size_t longest_name = 1024;
 
 struct Release {
@@ -25,15 +27,42 @@ struct Release {
 };
 using Document = std::unique_ptr<json_t, Release>;
 
-/// Returns null for what is no regular file, is too large or holds no JSON.
-Document read_document(const std::string& path) {
-  const proc::TraceeFile file = proc::open_regular(path);
-  if (!file.descriptor.valid()) {
-    return nullptr;
+/// Reads the files of one owner, who may have made them to keep us busy.
+class Reading {
+ public:
+  /// Returns null for what is no regular file, is too large or holds no JSON.
+  Document document(const std::string& path) {
+    const proc::TraceeFile file = proc::open_regular(path);
+    if (!file.descriptor.valid()) {
+      return nullptr;
+    }
+    const std::string text =
+        read_file("/proc/self/fd/" + std::to_string(file.descriptor.get()), std::min(largest_file, bytes_left_));
+    bytes_left_ -= text.size();
+    return Document(json_loadb(text.data(), text.size(), 0, nullptr));
   }
-  const std::string text = read_file("/proc/self/fd/" + std::to_string(file.descriptor.get()), largest_file);
-  return Document(json_loadb(text.data(), text.size(), 0, nullptr));
-}
+
+  void for_each_container(const std::string& directory,
+                          const std::function<void(const std::string& path, const std::string& id)>& visit) {
+    for_each_entry(directory, [&](const char* name) {
+      if (!take_entry()) {
+        return false;
+      }
+      visit(directory + '/' + name, name);
+      return true;
+    });
+  }
+
+  /// Whether there may be one more, of a directory or a list.
+  bool take_entry() {
+    entries_left_ -= entries_left_ == 0 ? 0 : 1;
+    return entries_left_ != 0;
+  }
+
+ private:
+  std::size_t bytes_left_ = most_bytes;
+  std::size_t entries_left_ = most_entries;
+};
 
 std::string text_of(const json_t* json) {
   const bool usable = json_is_string(json) && json_string_length(json) <= longest_name;
@@ -71,17 +100,17 @@ std::string path_of_specification(const std::string& path) {
 
 /// `directory` is the one that a runtime has for a container: crun's `status`, runc's and youki's `state.json`, and
 /// `config.json`, the OCI specification.
-void read_bundle(const std::string& directory, Container& container) {
-  if (const Document status = read_document(directory + "/status")) {
+void read_bundle(Reading& reading, const std::string& directory, Container& container) {
+  if (const Document status = reading.document(directory + "/status")) {
     container.group = below_mount(member(status.get(), "cgroup-path"));
   }
-  if (const Document state = read_document(directory + "/state.json")) {
+  if (const Document state = reading.document(directory + "/state.json")) {
     container.group = below_mount(member(json_object_get(state.get(), "cgroup_paths"), ""));
     if (container.group.empty()) {
       container.group = below_mount(member(state.get(), "cgroupPath"));
     }
   }
-  const Document config = read_document(directory + "/config.json");
+  const Document config = reading.document(directory + "/config.json");
   if (config == nullptr) {
     return;
   }
@@ -94,28 +123,19 @@ void read_bundle(const std::string& directory, Container& container) {
   }
 }
 
-void for_each_container(const std::string& directory,
-                        const std::function<void(const std::string& path, const std::string& id)>& visit) {
-  std::size_t seen = 0;
-  for_each_entry(directory, [&](const char* name) {
-    visit(directory + '/' + name, name);
-    return ++seen < most_entries;
-  });
-}
-
 /// A directory with one directory for each container, which its id names.
-void read_bundles(const std::string& directory, std::vector<Container>& found) {
-  for_each_container(directory, [&found](const std::string& path, const std::string& id) {
+void read_bundles(Reading& reading, const std::string& directory, std::vector<Container>& found) {
+  reading.for_each_container(directory, [&](const std::string& path, const std::string& id) {
     Container container;
     container.id = id;
-    read_bundle(path, container);
+    read_bundle(reading, path, container);
     found.push_back(std::move(container));
   });
 }
 
-void read_docker(const std::string& directory, std::vector<Container>& found) {
-  for_each_container(directory, [&found](const std::string& path, const std::string& id) {
-    if (const Document config = read_document(path + "/config.v2.json")) {
+void read_docker(Reading& reading, const std::string& directory, std::vector<Container>& found) {
+  reading.for_each_container(directory, [&](const std::string& path, const std::string& id) {
+    if (const Document config = reading.document(path + "/config.v2.json")) {
       Container container;
       container.id = id;
       add_name(container, member(config.get(), "Name"));
@@ -125,21 +145,20 @@ void read_docker(const std::string& directory, std::vector<Container>& found) {
 }
 
 /// containers/storage, of podman and CRI-O: a list of containers with their names, for each driver.
-void read_storage(const std::string& directory, std::vector<Container>& found) {
-  for_each_container(directory, [&found](const std::string& path, const std::string& name) {
+void read_storage(Reading& reading, const std::string& directory, std::vector<Container>& found) {
+  reading.for_each_container(directory, [&](const std::string& path, const std::string& name) {
     constexpr std::string_view ending = "-containers";
     if (name.size() <= ending.size() || name.compare(name.size() - ending.size(), ending.size(), ending) != 0) {
       return;
     }
     for (const char* list : {"/containers.json", "/volatile-containers.json"}) {
-      const Document document = read_document(path + list);
-      const std::size_t count = std::min(json_array_size(document.get()), most_entries);
-      for (std::size_t i = 0; i < count; ++i) {
+      const Document document = reading.document(path + list);
+      for (std::size_t i = 0; i < json_array_size(document.get()) && reading.take_entry(); ++i) {
         const json_t* one = json_array_get(document.get(), i);
         Container container;
         container.id = member(one, "id");
         const json_t* names = json_object_get(one, "names");
-        for (std::size_t k = 0; k < std::min(json_array_size(names), most_entries); ++k) {
+        for (std::size_t k = 0; k < json_array_size(names) && reading.take_entry(); ++k) {
           add_name(container, text_of(json_array_get(names, k)));
         }
         if (!container.id.empty()) {
@@ -150,9 +169,9 @@ void read_storage(const std::string& directory, std::vector<Container>& found) {
   });
 }
 
-void read_runtimes(const std::string& directory, std::vector<Container>& found) {
+void read_runtimes(Reading& reading, const std::string& directory, std::vector<Container>& found) {
   for (const char* runtime : {"/crun", "/runc", "/youki"}) {
-    read_bundles(directory + runtime, found);
+    read_bundles(reading, directory + runtime, found);
   }
 }
 
@@ -179,23 +198,25 @@ std::string home_of(const std::string& users, std::string_view uid) {
 
 std::vector<Container> noted_containers(const std::string& root) {
   std::vector<Container> found;
-  read_runtimes(root + "/run", found);
-  read_docker(root + "/var/lib/docker/containers", found);
-  read_bundles(root + "/run/docker/runtime-runc/moby", found);
+  Reading system;
+  read_runtimes(system, root + "/run", found);
+  read_docker(system, root + "/var/lib/docker/containers", found);
+  read_bundles(system, root + "/run/docker/runtime-runc/moby", found);
   for (const char* tasks : {"/run/containerd/io.containerd.runtime.v2.task", "/run/containerd/runc"}) {
-    for_each_container(root + tasks,
-                       [&found](const std::string& path, const std::string&) { read_bundles(path, found); });
+    system.for_each_container(root + tasks,
+                              [&](const std::string& path, const std::string&) { read_bundles(system, path, found); });
   }
-  read_storage(root + "/var/lib/containers/storage", found);
-  read_storage(root + "/run/containers/storage", found);
+  read_storage(system, root + "/var/lib/containers/storage", found);
+  read_storage(system, root + "/run/containers/storage", found);
   // Users that are logged in may have containers of their own.
   const std::string users = read_file(root + "/etc/passwd");
-  for_each_container(root + "/run/user", [&](const std::string& path, const std::string& uid) {
+  system.for_each_container(root + "/run/user", [&](const std::string& path, const std::string& uid) {
     const std::size_t of_others = found.size();
-    read_runtimes(path, found);
-    read_storage(path + "/containers", found);
+    Reading own;
+    read_runtimes(own, path, found);
+    read_storage(own, path + "/containers", found);
     if (const std::string home = home_of(users, uid); !home.empty()) {
-      read_storage(root + home + "/.local/share/containers/storage", found);
+      read_storage(own, root + home + "/.local/share/containers/storage", found);
     }
     for (std::size_t i = of_others; i < found.size(); ++i) {
       found[i].slice = "user-" + uid + ".slice";
