@@ -82,8 +82,8 @@ class ContainerSearch {
   [[nodiscard]] std::map<std::string, std::string> running() const {
     std::map<std::string, std::string> groups;
     for (const Fit fit : {Fit::exact, Fit::beginning_of_id}) {
-      for (const Fitting& one : fitting_) {
-        if (one.fit == fit && !one.group.empty()) {
+      for (const Running& one : running_) {
+        if (one.fit == fit) {
           groups.emplace(one.id, one.group);
         }
       }
@@ -94,19 +94,25 @@ class ContainerSearch {
     return groups;
   }
   /// Whether a container is known by the name, though it may not be running.
-  [[nodiscard]] bool known() const { return !fitting_.empty(); }
+  [[nodiscard]] bool known() const { return !noted_.empty() || !running_.empty(); }
   [[nodiscard]] std::string suggestion() const { return near_.suggestion(); }
 
  private:
-  struct Fitting {
+  struct Noted {
     std::string id;
     Fit fit = Fit::no;
-    std::string noted_group;
+    std::string group;
     std::string slice;  ///< below which it must be; empty: anywhere
+  };
+  struct Running {
+    std::string id;
+    Fit fit = Fit::no;
     std::string group;
   };
 
   void note_containers(const Places& places) {
+    constexpr unsigned most_of_owner = 64;  // each group is compared with them
+    std::map<std::string, unsigned> counts;
     for (const Container& container : noted_containers(places.root)) {
       Fit fit = fit_of_id(container.id, name_);
       for (const std::string& name : container.names) {
@@ -114,8 +120,8 @@ class ContainerSearch {
         near_.consider(name);
       }
       near_.consider(container.id);
-      if (fit != Fit::no) {
-        fitting_.push_back({container.id, fit, container.group, container.slice, {}});
+      if (fit != Fit::no && counts[container.slice]++ < most_of_owner) {
+        noted_.push_back({container.id, fit, container.group, container.slice});
       }
     }
   }
@@ -123,19 +129,21 @@ class ContainerSearch {
   void look_for_groups(const Places& places) {
     for_each_group(places.mount, [this](const std::string& path, std::string_view name) {
       const std::string_view id = id_in_group_name(name);
-      for (Fitting& one : fitting_) {
-        const bool may_be_there = one.slice.empty() || path.find('/' + one.slice + '/') != std::string::npos;
+      for (auto one = noted_.begin(); one != noted_.end();) {
+        const bool may_be_there = one->slice.empty() || path.find('/' + one->slice + '/') != std::string::npos;
         // A runtime without systemd calls the group as the container, and notes its path later than it makes it.
-        const bool fits = path == one.noted_group || id == one.id || name == one.id;
-        if (one.group.empty() && may_be_there && fits) {
-          one.group = path;
+        if (may_be_there && (path == one->group || id == one->id || name == one->id)) {
+          running_.push_back({std::move(one->id), one->fit, path});
+          one = noted_.erase(one);
+        } else {
+          ++one;
         }
       }
       if (!id.empty()) {
         near_.consider(id);
       }
       if (const Fit fit = fit_of_id(id, name_); fit != Fit::no) {
-        fitting_.push_back({std::string(id), fit, {}, {}, path});
+        running_.push_back({std::string(id), fit, path});
       }
       return true;
     });
@@ -143,7 +151,8 @@ class ContainerSearch {
 
   std::string name_;
   NearMiss near_;
-  std::vector<Fitting> fitting_;  ///< as each file and each group says
+  std::vector<Noted> noted_;      ///< as each file says; those whose groups were not found
+  std::vector<Running> running_;  ///< as files and groups say
 };
 
 Result<Found> find_container(const Target& target, const Places& places) {

@@ -53,16 +53,17 @@ std::vector<std::string> Slots::missing() const {
 }
 
 void Slots::refresh() {
-  constexpr auto pause = std::chrono::milliseconds(200);
+  constexpr std::chrono::nanoseconds usual_pause = std::chrono::milliseconds(200);
+  constexpr int share = 10;  // one part of so many of the time is for looks
   if (slots_.empty()) {
     return;
   }
-  const bool something_new = drain();
+  something_new_ = drain() || something_new_;
+  const auto pause = std::max(something_new_ ? std::chrono::nanoseconds(0) : usual_pause, share * look_took_);
   const auto now = clock_now(CLOCK_MONOTONIC);
-  if (!something_new && now - looked_at_ < pause) {
+  if (now - looked_at_ < pause) {
     return;
   }
-  looked_at_ = now;
   for (Slot& slot : slots_) {
     if (!is_there(slot)) {
       slot.directory.clear();
@@ -70,9 +71,11 @@ void Slots::refresh() {
       static_cast<void>(look(slot).ok());
     }
   }
-  if (something_new) {
+  if (std::exchange(something_new_, false)) {
     watch_all();
   }
+  looked_at_ = clock_now(CLOCK_MONOTONIC);
+  look_took_ = looked_at_ - now;
 }
 
 Status Slots::look(Slot& slot) {
