@@ -4,6 +4,8 @@
 
 #include <linux/types.h>
 
+#include "bpf/pid_space.h"
+
 enum {
   most_places = 65536,     /* of all processes together; a power of two */
   count_shards = 8,        /* so that CPUs seldom share a counter; a power of two */
@@ -36,8 +38,8 @@ struct functions_settings {
 };
 
 struct functions_shared {
-  __u64 lost;  /* calls whose caller could not be noted */
-  __u32 level; /* of the tracer's pid namespace */
+  __u64 lost;             /* calls whose caller could not be noted */
+  struct pid_space space; /* the tracer's */
 };
 
 struct function_counts {

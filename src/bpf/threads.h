@@ -5,6 +5,7 @@
 
 #include <linux/types.h>
 
+#include "bpf/pid_space.h"
 #include "capture/plan.h"
 
 enum {
@@ -34,15 +35,15 @@ struct thread_settings {
 
 /* Changes while the programs run; the loader reads and writes it in place. */
 struct thread_shared {
-  __u64 live;  /* threads that are watched, those of a scope left out */
-  __u64 lost;  /* forks that could not be followed, and reports that found no room */
-  __u64 clock; /* of the programs, when the iterator below looked at a thread last; nanoseconds */
+  __u64 live;             /* threads that are watched, those of a scope left out */
+  __u64 lost;             /* forks that could not be followed, and reports that found no room */
+  struct pid_space space; /* the tracer's */
+  __u64 clock;            /* of the programs, when the iterator below looked at a thread last; nanoseconds */
   /* For the iterator that adopts threads. */
   __u32 adopt;           /* id in the tracer's pid namespace */
   __u32 adopt_threads;   /* all of that process, not that thread alone */
   __u32 adopt_launching; /* it is watched from its execve on */
   __u32 adopted;         /* how many it found that were not watched yet */
-  __u32 level;           /* of the tracer's pid namespace */
   __u32 tracer;          /* the tracer's process in the first pid namespace */
   __u32 launching;       /* a child of the tracer's is not to be watched yet */
 };

@@ -67,7 +67,7 @@ Status UprobeCounter::load() {
   shared_ = shared.value();
   counts_ = counts.value();
   places_ = places.value();
-  return programs_.iterate("find_level");
+  return programs_.iterate("find_space");
 }
 
 UprobeCounter::Process& UprobeCounter::process_of(pid_t id) {

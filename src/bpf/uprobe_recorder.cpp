@@ -72,7 +72,7 @@ Status UprobeRecorder::load() {
   places_ = places.value();
   ring_.emplace(std::move(ring).value());
   realtime_offset_ = clock_now(CLOCK_REALTIME) - clock_now(CLOCK_MONOTONIC);
-  return programs_.iterate("find_level");
+  return programs_.iterate("find_space");
 }
 
 std::uint64_t UprobeRecorder::lost() const {

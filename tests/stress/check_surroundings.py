@@ -20,7 +20,8 @@ NOBODY = 65534
 
 
 def run(*words, **more):
-    return subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=3 * PATIENCE, **more)
+    more.setdefault('capture_output', 'stdout' not in more)
+    return subprocess.run([str(word) for word in words], text=True, timeout=3 * PATIENCE, **more)
 
 
 def file_size_limit(tracer, folder):
@@ -173,6 +174,25 @@ def ids_of_namespaces(tracer, folder):
     return None
 
 
+def other_namespaces(tracer, folder):
+    """In a PID namespace, --system-wide means the processes that it has: those of others have the same ids."""
+    spaces = ['unshare', '--pid', '--fork', '--mount-proc']
+    if os.geteuid() != 0 or run(*spaces, 'true').returncode != 0:
+        return 'needs root and PID namespaces'
+    if 'BPF' in run(tracer, '--engine=bpf', '-o', '/dev/null', 'true').stderr:
+        return 'no BPF here'
+    answer = '$| = 1; while (<STDIN>) { getppid for 1 .. 20; print "done\\n"; }'
+    with subprocess.Popen([*spaces, 'perl', '-e', answer], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as stranger:
+        ask = 'for i in 1 2 3 4 5; do echo go >&3; read done; done; perl -e getppid'
+        done = run(*spaces, 'sh', '-c', 'exec "$@" 3>&1 >/dev/null', 'sh', tracer, '--system-wide', '-e', 'trace=getppid', '-o',
+                   folder / 'log', 'sh', '-c', ask, stdin=stranger.stdout, stdout=stranger.stdin, stderr=subprocess.PIPE)
+        stranger.stdin.close()
+    assert done.returncode == 0, done
+    calls = (folder / 'log').read_text().count('getppid(')
+    assert 0 < calls < 20, f'{calls} calls, though the stranger makes 100 alone'
+    return None
+
+
 def serve(connections):
     listening = socket.create_server(('127.0.0.1', 0), backlog=100)
     print(listening.getsockname()[1], flush=True)
@@ -186,7 +206,7 @@ def serve(connections):
 
 
 CASES = (file_size_limit, little_memory, deep_descriptions, borrowed_rights, hidden_files,
-         few_resources, many_sockets, ids_of_namespaces)
+         few_resources, many_sockets, ids_of_namespaces, other_namespaces)
 
 
 def main():

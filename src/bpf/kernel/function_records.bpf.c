@@ -17,7 +17,7 @@ SEC(".rodata.settings") const volatile struct tracing_settings settings = {};
 SEC(".data.shared") struct thread_shared shared = {};
 
 #include "bpf/kernel/capture.bpf.h"
-#include "bpf/kernel/level.bpf.h"
+#include "bpf/kernel/own_space.bpf.h"
 
 enum {
   sigstop = 19,
@@ -87,8 +87,8 @@ static __always_inline struct function_record* begin(struct scratch* s, struct t
   record->head.abi = 0;
   record->head.arguments = 0;
   record->head.incomplete = 0;
-  record->head.tid = id_at_level(task, shared.level);
-  record->head.tgid = id_at_level(BPF_CORE_READ(task, group_leader), shared.level);
+  record->head.tid = id_in(task, shared.space);
+  record->head.tgid = id_in(BPF_CORE_READ(task, group_leader), shared.space);
   record->head.time = bpf_ktime_get_ns();
   record->head.number = place;
   record->head.lost = 0;

@@ -11,7 +11,7 @@ char licence[] SEC("license") = "Dual MIT/GPL";
 SEC(".rodata.settings") const volatile struct functions_settings settings = {};
 SEC(".data.shared") struct functions_shared shared = {};
 
-#include "bpf/kernel/level.bpf.h"
+#include "bpf/kernel/own_space.bpf.h"
 
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -76,7 +76,7 @@ static __always_inline bool is_of_current(const struct counted_place* place) {
     return place->process != 0;
   }
   struct task_struct* task = bpf_get_current_task_btf();
-  const __u32 id = id_at_level(BPF_CORE_READ(task, group_leader), shared.level);
+  const __u32 id = id_in(BPF_CORE_READ(task, group_leader), shared.space);
   const __u32* process = bpf_map_lookup_elem(&processes, &id);
   return process && *process == place->process;
 }

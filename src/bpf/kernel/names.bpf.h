@@ -17,16 +17,8 @@ static __always_inline struct pid* find_pid(struct task_struct* task, __u32 numb
   const __u64 is_node = 2;
   const __u64 least_node = 4096;
   const __u32 deepest = 6;
-  struct pid* own = BPF_CORE_READ(task, thread_pid);
-  struct upid at = {};
-  if (!own) {
-    return 0;
-  }
-  const void* numbers = &own->numbers[0];
-  bpf_probe_read_kernel(
-      &at.ns, sizeof at.ns,
-      numbers + BPF_CORE_READ(own, level) * bpf_core_type_size(struct upid) + bpf_core_field_offset(struct upid, ns));
-  __u64 entry = at.ns ? (__u64)BPF_CORE_READ(at.ns, idr.idr_rt.xa_head) : 0;
+  struct pid_namespace* space = (void*)space_of(task).address;
+  __u64 entry = space ? (__u64)BPF_CORE_READ(space, idr.idr_rt.xa_head) : 0;
   __u64 rest = number;
   for (__u32 i = 0; i < deepest && (entry & kind_bits) == is_node && entry > least_node; ++i) {
     struct xa_node* node = (void*)(entry - is_node);
@@ -56,7 +48,7 @@ static __always_inline void fill_process(struct process_name* name, struct task_
     return;
   }
   struct task_struct* found = task_of_pid(pid);
-  name->here = id_of_pid(pid, shared.threads.level);
+  name->here = id_of_pid(pid, shared.threads.space);
   name->is_group = BPF_CORE_READ(pid, tasks[2].first) || BPF_CORE_READ(pid, tasks[3].first);
   if (found) {
     name->is_thread = 1;
@@ -117,7 +109,7 @@ static __always_inline struct pid* pid_of(struct file* file) {
 
 static __always_inline void fill_pidfd(struct descriptor_facts* facts, struct pid* pid) {
   struct task_struct* task = pid ? task_of_pid(pid) : 0;
-  facts->detail[0] = task ? id_of_pid(pid, shared.threads.level) : ~0ULL;
+  facts->detail[0] = task ? id_of_pid(pid, shared.threads.space) : ~0ULL;
   if (task) {
     bpf_core_read(&facts->detail[1], sizeof facts->detail - sizeof facts->detail[0], &task->comm);
   }

@@ -28,7 +28,7 @@ static __always_inline void copy_siginfo(void* into, int signal, const void* inf
     return;
   }
   struct task_struct* sender = bpf_get_current_task_btf();
-  words[4] = id_at_level(BPF_CORE_READ(sender, group_leader), BPF_CORE_READ(task, thread_pid, level));
+  words[4] = id_in(BPF_CORE_READ(sender, group_leader), space_of(task));
   words[5] = user_in(BPF_CORE_READ(task, cred, user_ns), BPF_CORE_READ(sender, cred, uid.val));
 }
 

@@ -109,7 +109,14 @@ static __always_inline bool is_child_of_tracer(struct task_struct* task) {
   return (__u32)BPF_CORE_READ(task, real_parent, tgid) == shared.threads.tracer;
 }
 
+static __always_inline __u32 local_id(struct task_struct* task) {
+  return id_in(task, shared.threads.space);
+}
+
 static __always_inline bool is_in_scope(struct task_struct* task) {
+  if (shared.threads.space.level != 0 && local_id(task) == 0) {
+    return false; /* it has no id in the tracer's PID namespace, by which it could be told from others */
+  }
   if ((__u32)task->tgid == shared.threads.tracer || (shared.threads.launching && is_child_of_tracer(task))) {
     return false;
   }
@@ -154,10 +161,6 @@ static __always_inline struct thread_state* entering(struct task_struct* task) {
     state->phase = phase_unwanted; /* it has left the scope: the exit is not to be taken for a denied call's */
   }
   return 0;
-}
-
-static __always_inline __u32 local_id(struct task_struct* task) {
-  return id_at_level(task, shared.threads.level);
 }
 
 /* The current thread has entered a call, whose time is wanted. */
@@ -254,10 +257,7 @@ int adopt(struct bpf_iter__task* ctx) {
     return 0;
   }
   struct task_struct* tracer = bpf_get_current_task_btf();
-  struct pid* pid = BPF_CORE_READ(tracer, thread_pid);
-  if (pid) {
-    shared.threads.level = BPF_CORE_READ(pid, level);
-  }
+  shared.threads.space = space_of(tracer);
   shared.threads.tracer = (__u32)tracer->tgid;
   shared.threads.clock = bpf_ktime_get_ns();
   const __u32 id = shared.threads.adopt_threads ? local_id(BPF_CORE_READ(task, group_leader)) : local_id(task);
