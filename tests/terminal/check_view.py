@@ -278,6 +278,32 @@ def check_open_file(terminal, tracer, folder):
     terminal.wait('ready>')
 
 
+def check_many_descriptors(terminal, tracer, folder):
+    """What is kept of a file has a bound, however many descriptors its program gives to however many children."""
+    program = ('use POSIX; open F, "/etc/hostname"; POSIX::dup(fileno F) for 1 .. 900; '
+               'for (1 .. 800) { fork or POSIX::_exit(0); wait } sysread F, $_, 1')
+    record(tracer, folder / 'many.trace', 'perl', '-e', program)
+    terminal.run(f'{tracer} --replay=many.trace --view --no-fold')
+    terminal.wait(r'^many\.trace')
+    shell = terminal.tmux('display-message', '-p', '#{pane_pid}').strip()
+    viewer = pathlib.Path(f'/proc/{shell}/task/{shell}/children').read_text().split()[0]
+
+    def megabytes():
+        return int(re.search(r'VmRSS:\s+(\d+)', pathlib.Path(f'/proc/{viewer}/status').read_text())[1]) / 1024
+
+    terminal.keys('G')
+    terminal.wait(r'^end ')
+    terminal.keys('k', 'k')
+    current(terminal, r'close\(3')
+    before = megabytes()
+    terminal.keys('[')
+    current(terminal, r'read\(3')
+    grown = megabytes() - before
+    expect(grown < 45, 'the viewer keeps too much of an open file', f'{grown} MB')
+    terminal.keys('q')
+    terminal.wait('ready>')
+
+
 def check_verdict(terminal, tracer):
     """x explains the process of the line, not the first one alone."""
     terminal.run(f'{tracer} --replay=run.trace --view')
@@ -556,6 +582,7 @@ def main():
         try:
             check_keys(terminal, tracer)
             check_open_file(terminal, tracer, folder)
+            check_many_descriptors(terminal, tracer, folder)
             check_verdict(terminal, tracer)
             check_manual(terminal, tracer, folder)
             check_growing(terminal, tracer, folder)

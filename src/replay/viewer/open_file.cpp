@@ -10,6 +10,8 @@ namespace {
 using Kind = DescriptorChange::Kind;
 /// How many blocks before the row are searched for where its file was opened: a second's work.
 constexpr std::size_t most_back = 64;
+/// How many descriptors are followed: a program may give each of its children thousands.
+constexpr std::size_t most_descriptors = std::size_t{1} << 16;
 
 bool is_made_by(const DescriptorChange& change, const pipeline::views::Row& row, std::int32_t fd) {
   return (change.kind == Kind::opens || change.kind == Kind::duplicates) && change.tid == row.tid &&
@@ -79,6 +81,12 @@ void OpenFile::follow_to(std::size_t block) {
   }
 }
 
+void OpenFile::add(const Descriptor& descriptor, const Now& now) {
+  if (now_.size() + before_.size() < most_descriptors || now_.contains(descriptor)) {
+    now_.insert_or_assign(descriptor, now);
+  }
+}
+
 void OpenFile::close(std::map<Descriptor, Now>::iterator which, Time time) {
   before_[which->first].push_back({which->second.since, time});
   now_.erase(which);
@@ -122,7 +130,11 @@ void OpenFile::apply(const DescriptorChange& change) {
       each_of([&](auto one) {
         inherited.push_back({{change.child, one->first.second}, {change.time, one->second.until_exec}});
       });
-      now_.insert(inherited.begin(), inherited.end());
+      for (const auto& [inherits, now] : inherited) {
+        if (!now_.contains(inherits)) {
+          add(inherits, now);
+        }
+      }
       return;
     }
     case Kind::executes:

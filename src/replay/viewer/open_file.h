@@ -41,7 +41,7 @@ class OpenFile {
   std::size_t find_start(std::size_t at, Descriptor& descriptor) const;
   void follow_to(std::size_t block);
   void apply(const DescriptorChange& change);
-  void add(const Descriptor& descriptor, const Now& now) { now_.insert_or_assign(descriptor, now); }
+  void add(const Descriptor& descriptor, const Now& now);
   void close(std::map<Descriptor, Now>::iterator which, Time time);
 
   Recording& recording_;
