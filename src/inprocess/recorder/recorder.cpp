@@ -176,6 +176,17 @@ memcmp:
   sub %ecx, %eax
 1:
   ret
+  .globl memchr
+memchr:
+  mov %esi, %eax
+  mov %rdx, %rcx
+  or $-1, %edx
+  repne scasb
+  mov $0, %eax
+  jne 1f
+  lea -1(%rdi), %rax
+1:
+  ret
   .popsection
 )");
 
