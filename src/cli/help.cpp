@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "cli/option_table.h"
+#include "cli/output_formats.h"
 
 namespace tracer::cli {
 namespace {
@@ -111,7 +112,12 @@ std::string version_text(unsigned asked, bool strict) {
                               ", which takes the options of strace 7.2 and writes its text.\n"
                             : "tracer -- version " TRACER_VERSION
                               "\nA tracer of system calls and of functions of libraries for Linux.\n";
-  text += "Engines: " TRACER_ENGINES ". Output: text, json, folded. Built with " TRACER_LIBRARIES ".\n";
+  text += "Engines: " TRACER_ENGINES ". Output: ";
+  for (const OutputFormatRow& row : output_formats) {
+    text += fmt::format("{}{}", row.format == output_formats.front().format ? "" : ", ", row.name);
+  }
+  text += fmt::format(".\nBuilt with " TRACER_LIBRARIES ", fmt {}.{}.{}.\n", FMT_VERSION / 10000,
+                      FMT_VERSION / 100 % 100, FMT_VERSION % 100);
   // Many -V print a caterpillar, which grows with their number.
   constexpr unsigned patience = 5;
   constexpr unsigned longest = 100;
