@@ -4,23 +4,22 @@
 # what uses it is expanded in recipes only, behind build-packages.
 gcc_version = $(shell gcc -dumpversion | cut -d. -f1)
 
-# To build the program. (ccache only makes rebuilding quicker; clang and libbpf are for the BPF engine, ncurses' terminfo
-# tells which terminals have colours, Zydis reads the instructions under breakpoints, Jansson recorded JSON, zstd packs
-# trace files.)
-build_packages := g++ cmake ninja-build pkg-config ccache clang libbpf-dev libncurses-dev \
+# To build the program. (clang and libbpf are for the BPF engine, ncurses' terminfo tells which terminals have colours,
+# Zydis reads the instructions under breakpoints, Jansson recorded JSON, zstd packs trace files.)
+build_packages := g++ cmake ninja-build pkg-config clang libbpf-dev libncurses-dev \
                   libelf-dev libdw-dev libbz2-dev libiberty-dev liblzma-dev libunwind-dev libfmt-dev libzydis-dev libjansson-dev zlib1g-dev libzstd-dev libselinux1-dev libsqlite3-dev
 
-# To build and run the tests: their framework, the tracers that we compare with, programs that we trace, 32-bit programs,
-# other compilers and linkers, a server whose port is taken, a program that runs strace and reads its text, and what makes
-# the strace of Debian testing (tests/peers) find its libraries. (Tests of postgres and sshd run where these are installed.
+# To build and run the tests: what keeps objects for the next build, their framework, the tracers that we compare with,
+# programs that we trace, 32-bit programs, other compilers and linkers, a server whose port is taken, a program that runs
+# strace and reads its text, and what makes the strace of Debian testing (tests/peers) find its libraries. (Tests of postgres and sshd run where these are installed.
 # They are not installed for that: openssh-server opens the machine to logins, postgresql-15 makes a data base cluster and
 # serves it.)
-test_packages = $(build_packages) catch2 strace gdb xz-utils bpftool python3 perl git sqlite3 curl openssh-client tmux mandoc \
+test_packages = $(build_packages) ccache catch2 strace gdb xz-utils bpftool python3 perl git sqlite3 curl openssh-client tmux mandoc \
                  bubblewrap crun patchelf gcc-$(gcc_version)-multilib g++-$(gcc_version)-multilib musl-tools zsh fish lld ltrace systemtap-sdt-dev nginx-light python3-doit protobuf-compiler graphviz tshark python3-pyte
 
 # For the build with the other compiler, and for the checks of the source. Those are pinned to Debian 12's version, so
 # that a source that one release accepts is accepted by all.
-clang_packages := $(build_packages) catch2
+clang_packages := $(build_packages) ccache catch2
 lint_packages := $(clang_packages) clang-format-14 clang-tidy-14 libclang-rt-14-dev
 
 # To measure beside them (make bench-kernel).
