@@ -19,8 +19,12 @@ jobs := $(shell nproc)
 version = $(shell sed -n 's/.*tracer VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 sources = find src tests -name '*.cpp' -o -name '*.h' -o -name '*.c'
 
-# For archives that are equal when they are built twice.
-epoch = SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || stat -c %Y $(CURDIR)/CHANGELOG.md)
+# For archives that are equal when they are built twice. In the archive of the sources, all files have the commit's time.
+epoch = SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$( \
+  [[ -e $(CURDIR)/.git ]] && git -C $(CURDIR) log -1 --format=%ct || stat -c %Y $(CURDIR)/CHANGELOG.md)}
+# $(call pack,DIRECTORY): the packages of what is built there, in its directory packages.
+pack = rm -rf $(1)/packages; cd $(1); umask 022; $(epoch) cpack
+release := build-release
 
 # $(call configure,DIRECTORY,OPTIONS): where that has not been done with this WERROR. CMake itself notices later changes.
 configure = @grep -qsx TRACER_WERROR:BOOL=$(WERROR) $(1)/CMakeCache.txt && [[ -e $(1)/build.ninja ]] || \
@@ -47,9 +51,9 @@ $$as_root apt-get update -q >&2; \
 $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing >&2
 endef
 
-.PHONY: FORCE all run tests test sanitize fuzz clang lint format tidy bench bench-kernel bench-functions bench-recording compat probe install deb tarball dist \
-        clean test-arm64 test-kernels test-releases test-static build-packages test-packages bench-packages deb-packages static-packages clang-packages \
-        lint-packages arm64-packages kernels-packages releases-packages
+.PHONY: FORCE all run tests test sanitize fuzz clang lint format tidy bench bench-kernel bench-functions bench-recording compat probe install deb tarball tarball-arm64 dist release \
+        clean test-arm64 test-kernels test-release test-releases test-static build-packages test-packages bench-packages deb-packages static-packages clang-packages \
+        lint-packages cross-packages release-packages arm64-packages kernels-packages releases-packages
 
 all: build-packages build/build.ninja
 	cmake --build build
@@ -106,6 +110,9 @@ test-releases:
 	@$(MAKE) --no-print-directory releases-packages || true
 	tests/releases/run $(ARGS_RELEASES) || (( $$? == 77 ))
 
+test-release:
+	tests/releases/check_release $(ARGS_RELEASE)
+
 test-arm64:
 	@$(MAKE) --no-print-directory arm64-packages || true
 	tests/arm64/run $(ARGS_ARM64) || (( $$? == 77 ))
@@ -128,18 +135,39 @@ install: build-packages build/build.ninja
 # Debian packages of the program and of its descriptions, in build/packages. Built twice, they are equal.
 deb: deb-packages build/build.ninja
 	cmake --build build --target program
-	rm -rf build/packages
-	cd build && umask 022 && $(epoch) cpack
+	$(call pack,build)
 
 # The program with its papers, for any system and any container: build-static/packages/tracer-….tar.gz.
 tarball: build-packages
 	cmake --preset static -DTRACER_WERROR=$(WERROR) -DZYDIS_SOURCE="$$(tests/static/fetch_zydis)"
 	cmake --build --preset static
-	cd build-static && umask 022 && $(epoch) cpack
+	$(call pack,build-static)
 
-# The sources, for who has no git.
+# The same for aarch64, in build-arm64-static/packages.
+tarball-arm64: cross-packages
+	root=$$(tests/arm64/run --sysroot); \
+	TRACER_SYSROOT=$$root cmake --preset arm64-static -DTRACER_WERROR=$(WERROR)
+	cmake --build --preset arm64-static
+	$(call pack,build-arm64-static)
+
+# The sources of the last commit, for who has no git.
 dist:
-	git archive --prefix=tracer-$(version)/ -o tracer-$(version).tar.gz HEAD
+	mkdir -p $(release)
+	git archive --prefix=tracer-$(version)/ -o $(release)/tracer-$(version).tar.gz HEAD
+
+# All that is published of a release, in build-release. It is made of the archive of the sources: of the last commit.
+release: release-packages
+	tests/static/fetch_zydis >/dev/null
+	rm -rf $(release)
+	$(MAKE) --no-print-directory dist
+	tar -x -f $(release)/tracer-$(version).tar.gz -C $(release)
+	$(MAKE) -C $(release)/tracer-$(version) deb tarball tarball-arm64
+	cd $(release); \
+	  mv tracer-$(version)/build/packages/*.deb tracer-$(version)/build-*/packages/*.tar.gz .; \
+	  rm -rf tracer-$(version); \
+	  sha256sum -- *.deb *.tar.gz >SHA256SUMS; \
+	  cat SHA256SUMS
+	@grep -q '^## \[$(version)\]' CHANGELOG.md || echo 'CHANGELOG.md has no section [$(version)]' >&2
 
 clean:
 	rm -rf build build-*
@@ -169,6 +197,12 @@ deb-packages: build-packages
 
 static-packages: build-packages
 	$(call install_missing,$(static_packages))
+
+cross-packages:
+	$(call install_missing,$(cross_packages))
+
+release-packages:
+	$(call install_missing,$(release_packages))
 
 clang-packages:
 	$(call install_missing,$(clang_packages))

@@ -28,14 +28,19 @@ bench_packages = $(test_packages) bpftrace linux-perf trace-cmd make
 # To make Debian packages: what finds out which libraries a program needs.
 deb_packages = $(build_packages) dpkg-dev file
 
+# To make a static program for aarch64 on another machine; the emulator runs what writes its manual.
+cross_packages := $(build_packages) g++-aarch64-linux-gnu qemu-user
+
+# To make a release and to check it (make test-release).
+release_packages = $(deb_packages) $(cross_packages) git lintian
+
 # To try the static program (make test-static).
 static_packages = $(build_packages) busybox-static
 
 # To build and test for aarch64 on another machine (tests/arm64/run). The packages of the guest's root are in
 # tests/machines/system.py.
 guest_packages := $(build_packages) catch2 python3 cpio e2fsprogs
-arm64_packages := $(guest_packages) g++-aarch64-linux-gnu gcc-arm-linux-gnueabihf libc6-dev-armhf-cross \
-                  qemu-user qemu-system-arm
+arm64_packages := $(guest_packages) $(cross_packages) gcc-arm-linux-gnueabihf libc6-dev-armhf-cross qemu-system-arm
 
 # To run the tests on other kernels (tests/kernels/run).
 kernels_packages = $(guest_packages) gcc-$(gcc_version)-multilib qemu-system-x86

@@ -16,9 +16,13 @@ foreach(package ${CPACK_COMPONENTS_ALL})
 ")
   file(GLOB manuals ${share}/man/man*/*)
   execute_process(COMMAND gzip --best --no-name ${manuals} ${doc}/changelog COMMAND_ERROR_IS_FATAL ANY)
-  file(WRITE ${share}/lintian/overrides/${package} "# Debian's static libraries are used, so that no start waits for the dynamic linker.
-${package}: embedded-library *
-# Who builds a package for others says so: cmake -DTRACER_MAINTAINER='NAME <ADDRESS>'
+  set(static_libraries)
+  if(package STREQUAL tracer)
+    set(static_libraries "# Debian's static libraries are used, so that no start waits for the dynamic linker.
+tracer: embedded-library *
+")
+  endif()
+  file(WRITE ${share}/lintian/overrides/${package} "${static_libraries}# Who builds a package for others says so: cmake -DTRACER_MAINTAINER='NAME <ADDRESS>'
 ${package}: bogus-mail-host *
 ${package}: bogus-mail-host-in-debian-changelog *
 ")
