@@ -36,6 +36,8 @@ VARIANTS = {
     'stripped': ['gcc', '-s'],
     'no_sections': ['gcc', '-s'],
     'gdb': ['gcc', '-g'],
+    'patched': ['gcc'],
+    'patched_no_pie': ['gcc', '-no-pie', '-Wl,-z,lazy'],
     'm32_lazy': ['gcc', '-m32', '-Wl,-z,lazy'],
     'm32_now': ['gcc', '-m32', '-Wl,-z,now'],
     'm32_no_pie': ['gcc', '-m32', '-no-pie'],
@@ -69,6 +71,10 @@ def check_variant(bench, name):
         return 'this compiler does not build it'
     if name == 'no_sections':
         cut_off_sections(program)
+    if name.startswith('patched'):  # which moves the names of symbols before the symbols, in a program at a fixed address
+        if shutil.which('patchelf') is None:
+            return 'patchelf is not installed'
+        subprocess.run(['patchelf', '--set-rpath', '/' + 'long/' * 100, str(program)], check=True)
     lines, status = bench.trace(['-e', 'trace=none', '-e', 'library=@MAIN'], program)
     expect(calls_in(lines) == EXPECTED, f'expected {EXPECTED}, got: ' + '\n'.join(lines))
     expect(all('@libc.so.6(' in line or (name.startswith('musl') and '@libc.so(' in line) for line in lines if '(' in line), 'a library is missing: ' + '\n'.join(lines))

@@ -52,7 +52,10 @@ class ModuleReader {
   void read_full_symbols();
   void read_section_names();
   void find_stubs();
+  template <typename Use>
+  void for_each_relocation(std::uint64_t address, std::uint64_t size, bool with_addend, Use use) const;
   [[nodiscard]] std::uint64_t count_symbols() const;
+  [[nodiscard]] std::uint64_t count_relocated_symbols() const;
   template <typename Word>
   [[nodiscard]] std::uint64_t count_hashed_symbols(Word word) const;
   [[nodiscard]] std::optional<std::uint64_t> offset_of(std::uint64_t address) const;

@@ -38,6 +38,37 @@ bool is_startup_function(std::string_view name) {
 
 }  // namespace
 
+template <typename Use>
+void ModuleReader::for_each_relocation(std::uint64_t address, std::uint64_t size, bool with_addend, Use use) const {
+  const Elf_Type type = with_addend ? ELF_T_RELA : ELF_T_REL;
+  const std::uint64_t count = std::min<std::uint64_t>(size / size_of(type), max_slots);
+  Elf_Data* data = data_of(address, count * size_of(type), type);
+  for (std::uint64_t i = 0; data != nullptr && i < count; ++i) {
+    GElf_Rela entry{};
+    GElf_Rel narrow{};
+    if (with_addend ? ::gelf_getrela(data, static_cast<int>(i), &entry) == nullptr
+                    : ::gelf_getrel(data, static_cast<int>(i), &narrow) == nullptr) {
+      break;
+    }
+    if (!with_addend) {
+      entry.r_info = narrow.r_info;
+      entry.r_offset = narrow.r_offset;
+    }
+    use(entry);
+  }
+}
+
+std::uint64_t ModuleReader::count_relocated_symbols() const {
+  std::uint64_t count = 0;
+  const auto note = [&](const GElf_Rela& entry) {
+    count = std::max<std::uint64_t>(count, GELF_R_SYM(entry.r_info) + 1);
+  };
+  for_each_relocation(dynamic_.jumps, dynamic_.jumps_size, dynamic_.jumps_are_rela, note);
+  for_each_relocation(dynamic_.rela, dynamic_.rela_size, true, note);
+  for_each_relocation(dynamic_.rel, dynamic_.rel_size, false, note);
+  return count;
+}
+
 /// PT_DYNAMIC does not have the size of the symbol table, so it is computed from the hash tables and the layout.
 std::uint64_t ModuleReader::count_symbols() const {
   const auto word = [&](std::uint64_t address) -> std::optional<std::uint32_t> {
@@ -55,9 +86,11 @@ std::uint64_t ModuleReader::count_symbols() const {
     }
   }
   // Linkers place the string table after the symbols. A GNU hash table covers exported symbols only, possibly none.
-  const std::uint64_t up_to_names =
-      dynamic_.names > dynamic_.symbols ? (dynamic_.names - dynamic_.symbols) / size_of(ELF_T_SYM) : 0;
-  return std::max(up_to_names, count_hashed_symbols(word));
+  // patchelf(1) moves the string table; then relocations say which of the other symbols there are.
+  const std::uint64_t others = dynamic_.names > dynamic_.symbols
+                                   ? (dynamic_.names - dynamic_.symbols) / size_of(ELF_T_SYM)
+                                   : count_relocated_symbols();
+  return std::max(others, count_hashed_symbols(word));
 }
 
 template <typename Word>
@@ -136,21 +169,8 @@ void ModuleReader::read_symbols() {
 }
 
 void ModuleReader::read_relocations(std::uint64_t address, std::uint64_t size, bool with_addend) {
-  const Elf_Type type = with_addend ? ELF_T_RELA : ELF_T_REL;
-  const std::uint64_t count = std::min<std::uint64_t>(size / size_of(type), max_slots);
-  Elf_Data* data = data_of(address, count * size_of(type), type);
   const RelocationTypes types = relocation_types(file_.abi_);
-  for (std::uint64_t i = 0; data != nullptr && i < count; ++i) {
-    GElf_Rela entry{};
-    GElf_Rel narrow{};
-    if (with_addend ? ::gelf_getrela(data, static_cast<int>(i), &entry) == nullptr
-                    : ::gelf_getrel(data, static_cast<int>(i), &narrow) == nullptr) {
-      break;
-    }
-    if (!with_addend) {
-      entry.r_info = narrow.r_info;
-      entry.r_offset = narrow.r_offset;
-    }
+  for_each_relocation(address, size, with_addend, [&](const GElf_Rela& entry) {
     const auto relocation = GELF_R_TYPE(entry.r_info);
     const auto symbol = GELF_R_SYM(entry.r_info);
     if (relocation == types.own) {
@@ -158,19 +178,19 @@ void ModuleReader::read_relocations(std::uint64_t address, std::uint64_t size, b
       slot.is_own = true;
       slot.resolver = static_cast<std::uint64_t>(entry.r_addend);
       file_.slots_.push_back(slot);
-      continue;
+      return;
     }
     const bool by_stub = relocation == types.jump;
     if ((!by_stub && relocation != types.data && relocation != types.pointer) || entry.r_addend != 0 ||
         symbol >= symbol_names_.size() || symbol_names_[symbol].empty()) {
-      continue;
+      return;
     }
     Slot slot{entry.r_offset, symbol_names_[symbol], by_stub};
     slot.is_startup = is_startup_function(slot.symbol);
     if (by_stub || !slot.is_startup) {
       file_.slots_.push_back(slot);
     }
-  }
+  });
 }
 
 void ModuleReader::read_relocation_sections() {
