@@ -172,7 +172,7 @@ void CallDecoder::emit_argument(const Param& param, std::uint64_t raw) {
   const Type& type = tables_.types[param.type];
   Context context;
   context.slot = param.slot[index_of(session_.abi)];
-  if (type.kind == TypeKind::structure && state_.entry.function != nullptr) {
+  if (stored_type(tables_, type).kind == TypeKind::structure && state_.entry.function != nullptr) {
     const auto slot = std::min<std::size_t>(context.slot, state_.values.size());
     if (!structure_of(type, std::span(std::as_const(state_.values)).subspan(slot))) {
       out_.address(RemoteAddr(raw));

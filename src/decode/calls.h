@@ -61,6 +61,11 @@ class CallDecoder {
   InOutArguments in_out_;
 };
 
+/// Returns the type that says what a value consists of, where a `custom` type says only how it shows.
+inline const spec::Type& stored_type(const spec::Tables& tables, const spec::Type& type) {
+  return type.kind == spec::TypeKind::custom && type.target != spec::none ? tables.types[type.target] : type;
+}
+
 /// Emits a register as it is, for numbers without a description and for -e raw.
 void emit_register(render::Emitter& out, std::uint64_t bits);
 /// Emits what may be a number or an address.

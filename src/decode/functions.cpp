@@ -76,7 +76,9 @@ void add_parts(const Tables& tables, const Type& type, std::uint64_t offset, Abi
   if (depth > deepest_parts || size == 0 || offset + size > most_in_registers) {
     return;
   }
-  if (type.kind == TypeKind::structure) {
+  if (&stored_type(tables, type) != &type) {
+    add_parts(tables, stored_type(tables, type), offset, abi, depth + 1, parts);
+  } else if (type.kind == TypeKind::structure) {
     for (const auto& field : Tables::slice(tables.fields, tables.structs[type.index].fields)) {
       add_parts(tables, tables.types[field.type], offset + field.offset[index_of(abi)], abi, depth + 1, parts);
     }
@@ -98,18 +100,19 @@ void add_parts(const Tables& tables, const Type& type, std::uint64_t offset, Abi
 
 spec::PassedValue passed_value(const Tables& tables, const Type& type, Abi abi) {
   spec::PassedValue value;
-  if (type.kind != TypeKind::structure) {
+  const Type& stored = stored_type(tables, type);
+  if (stored.kind != TypeKind::structure) {
     value.value_class = class_of(tables, type, abi);
     return value;
   }
-  const spec::Layout& layout = tables.structs[type.index].layout;
+  const spec::Layout& layout = tables.structs[stored.index].layout;
   value.value_class = ValueClass::structure;
   value.size = layout.size[index_of(abi)];
   value.alignment = std::max<std::uint32_t>(layout.align[index_of(abi)], 1);
   if (value.size <= most_in_registers) {
-    add_parts(tables, type, 0, abi, 0, value.parts);
+    add_parts(tables, stored, 0, abi, 0, value.parts);
   }
-  value.is_complex = tables.structs[type.index].is_complex && value.parts.size() == 2;
+  value.is_complex = tables.structs[stored.index].is_complex && value.parts.size() == 2;
   return value;
 }
 
@@ -226,7 +229,7 @@ void CallDecoder::emit_function_result() {
   const auto bits = static_cast<std::uint64_t>(session_.outcome->value);
   if (state_.depth.raw) {
     emit_register(out_, bits);
-  } else if (type.kind == TypeKind::structure
+  } else if (stored_type(tables_, type).kind == TypeKind::structure
                  ? session_.outcome->words.empty() || !structure_of(type, session_.outcome->words)
                  : !values_.value(type, Place::in_register(bits), Context::of(View::output))) {
     out_.address(RemoteAddr(bits));

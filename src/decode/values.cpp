@@ -216,7 +216,11 @@ bool ValueDecoder::custom(const Type& type, const Place& place, const Context& c
   std::uint64_t size = session_.size_of(type);
   const bool says_length = type.target != spec::none && tables_.types[type.target].length != spec::none;
   if (size == 0 && says_length) {
-    size = evaluator_.length(tables_.types[type.target], context).value_or(0);
+    const Type& target = tables_.types[type.target];
+    const bool counts = target.kind == TypeKind::array && target.length_kind == spec::LengthKind::count;
+    size = evaluator_.length(target, context).value_or(0);
+    const std::uint64_t width = counts ? session_.size_of(tables_.types[target.target]) : 1;
+    size = __builtin_mul_overflow(size, width, &size) ? unlimited : size;
   }
   if (context.remaining != unlimited && size == 0 && !says_length) {
     size = context.remaining;

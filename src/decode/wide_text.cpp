@@ -1,5 +1,7 @@
 #include "decode/wide_text.h"
 
+#include <algorithm>
+
 #include "base/utf8.h"
 
 namespace tracer::decode {
@@ -12,7 +14,7 @@ std::optional<WideText> read_wide_text(const trace::Memory& memory, RemoteAddr a
       text.is_cut = false;
       break;
     }
-    std::uint32_t character = 0;
+    std::uint64_t character = 0;
     const auto raw = std::as_writable_bytes(std::span(&character, 1)).first(width);
     if (memory.read(address + i * raw.size(), raw) != raw.size()) {
       if (i == 0) {
@@ -25,7 +27,8 @@ std::optional<WideText> read_wide_text(const trace::Memory& memory, RemoteAddr a
       break;
     }
     if (i < room) {
-      text.size += utf8_encode(character, into.subspan(text.size).first<longest_utf8>());
+      text.size += utf8_encode(static_cast<std::uint32_t>(std::min<std::uint64_t>(character, ~std::uint32_t{0})),
+                               into.subspan(text.size).first<longest_utf8>());
     }
   }
   return text;

@@ -18,7 +18,7 @@ struct WideText {
   bool is_cut = true;    ///< there is more of it, or it cannot be read on
 };
 
-/// Writes the characters of `width` bytes (2 or 4) at `address` up to a zero to `into`, of which each may take four
+/// Writes the characters of `width` bytes (2, 4 or 8) at `address` up to a zero to `into`, of which each may take four
 /// bytes, and looks at one more than finds room, but at `most` of them only. Empty if not even the first can be read.
 std::optional<WideText> read_wide_text(const trace::Memory& memory, RemoteAddr address, std::uint64_t most,
                                        std::span<std::byte> into, unsigned width = 4);

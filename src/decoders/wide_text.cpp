@@ -23,15 +23,27 @@ bool show(decode::CustomContext& context, std::uint64_t most, unsigned width) {
   return text.has_value();
 }
 
+/// Returns the bytes of an element of an array of integers whose type has this name.
+unsigned width_of_elements(std::string_view array, Abi abi) {
+  if (array.starts_with("i16") || array.starts_with("u16")) {
+    return 2;
+  }
+  if (array.starts_with("i64") || array.starts_with("u64")) {
+    return 8;
+  }
+  const bool is_word = array.starts_with("long") || array.starts_with("ulong");
+  return is_word ? word_size(abi) : 4;
+}
+
 }  // namespace
 
 bool wide_text(decode::CustomContext& context) {
-  constexpr std::uint64_t narrow = 2;
-  return show(context, std::numeric_limits<std::uint64_t>::max(), context.size() == narrow ? 2 : 4);
+  return show(context, std::numeric_limits<std::uint64_t>::max(), static_cast<unsigned>(context.size()));
 }
 
 bool wide_array(decode::CustomContext& context) {
-  return show(context, context.size() / sizeof(std::uint32_t), sizeof(std::uint32_t));
+  const unsigned width = width_of_elements(context.described_name(), context.entry().abi);
+  return show(context, context.size() / width, width);
 }
 
 }  // namespace tracer::decoders

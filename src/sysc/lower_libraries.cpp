@@ -98,7 +98,9 @@ void LibraryLowering::number_in_order(spec::Index index) {
     }
     last = register_of(param);
     param->wide = false;
-    const spec::Type& type = context_.set.types[param->type];
+    const spec::Type& shown = context_.set.types[param->type];
+    const bool is_custom = shown.kind == spec::TypeKind::custom && shown.target != none;
+    const spec::Type& type = is_custom ? context_.set.types[shown.target] : shown;
     for (std::size_t abi = 0; abi < abi_count; ++abi) {
       param->slot[abi] = static_cast<std::uint8_t>(std::min(slots[abi], spec::most_parameters - 1));
       next[abi] = slots[abi] + (type.kind == spec::TypeKind::structure

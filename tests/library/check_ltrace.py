@@ -173,6 +173,9 @@ lens_nameless('b', THREE)                        = 0
 lens_ring({ 9, { 8, { 7, { 6, nil, ... }, recurse^ }, recurse^ }, nil }) = 0
 lens_set(<1,8,18,63>, <21,30>, ~<>, <0,9,18>)    = <21,30>
 lens_hidden()                                    = 
+lens_pairs({ 0x5, 0xfffffffe }, { 05, 037777777776 }, { true, true }, ~<1,3-32>) = { 0x5, 0xfffffffe }
+lens_names(0x1, false, 07, 0xffffffff, { 0x9, nil, recurse }) = 0
+lens_elements("aЖc", "aЖc", "tex")               = 0
 +++ exited (status 0) +++'''.splitlines()[1:]
 
 

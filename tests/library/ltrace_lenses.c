@@ -61,8 +61,25 @@ float lens_set(void* pair, float number, long word, void* rows) {
 int lens_hidden(void) {
   return 7;
 }
+struct pair {
+  int one;
+  int other;
+};
+struct pair lens_pairs(struct pair a, struct pair* b, struct pair c, struct pair d) {
+  return a;
+}
+int lens_names(int a, int b, int c, int d, void* ring) {
+  return 0;
+}
+int lens_elements(short* narrow, long* wide, char* text) {
+  return 0;
+}
 #else
 float lens_set(void* pair, float number, long word, void* rows);
+struct pair {
+  int one;
+  int other;
+} lens_pairs(struct pair a, struct pair* b, struct pair c, struct pair d);
 int main() {
   unsigned word = 255;
   int numbers[6] = {10, 20, 30, 40, 50, 60};
@@ -104,6 +121,13 @@ int main() {
   int pair[2] = {0x40102, -0x80000000};
   lens_set(pair, 2.5F, -1, &(char[4]){1, 2, 4, 0});
   lens_hidden();
+  struct pair other = {5, -2};
+  lens_pairs(other, &other, other, other);
+  struct ring single = {9, 0, &single};
+  lens_names(1, 0, 7, -1, &single);
+  short few[] = {'a', 0x416, 'c', 'd'};
+  long many[] = {'a', 0x416, 'c', 0};
+  lens_elements(few, many, "text");
   return 0;
 }
 #endif

@@ -3,9 +3,11 @@
 
 #include <fmt/core.h>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "functions/library/ltrace_conf.h"
@@ -59,9 +61,15 @@ class ConfReader {
   [[nodiscard]] static bool mentions_more_than(std::string_view text, char kind, unsigned known);
   static Lens pointer_to(const Lens& target);
   Found wide_string(const Lens& inner);
-  static Lens restyled_lens(Lens lens, std::string_view style);
-  static std::string restyled(std::string_view type, std::string_view style);
-  [[nodiscard]] Lens bits_of(const Lens& inner) const;
+  /// Declares what has another name in descriptions, and returns that.
+  std::string declare_type(const std::string& shown_as);
+  void declare_structure(const std::string& name, std::vector<Lens> fields);
+  /// `depth`: how many structures are around the type.
+  Lens restyled_lens(Lens lens, std::string_view style, unsigned depth);
+  std::string restyled(const std::string& type, std::string_view style, unsigned depth);
+  std::string restyled_structure(const std::string& name, std::string_view style, unsigned depth);
+  static std::string guessed(const std::string& base);
+  Lens bits_of(const Lens& inner);
   static Lens bytes_of(const Lens& array, std::string_view style);
   static std::string array_text(const Lens& lens);
 
@@ -70,6 +78,7 @@ class ConfReader {
   std::string_view rest_;
   std::string error_;
   bool in_struct_ = false;
+  std::map<std::pair<std::string, std::string>, std::string> copies_;  ///< of structures, by name and style
 };
 
 }  // namespace tracer::functions::library

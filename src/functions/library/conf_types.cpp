@@ -12,6 +12,7 @@ namespace {
 
 constexpr unsigned max_members = 4096;
 constexpr unsigned max_depth = 16;
+constexpr std::size_t max_copied_fields = 65536;
 
 struct Simple {
   std::string_view name;
@@ -32,7 +33,6 @@ constexpr std::array simple_types = {
     Simple{"char", "u8 as character", 1},
     Simple{"addr", "ptr", 0},
     Simple{"file", "ptr", 0},
-    Simple{"octal", "int as octal", 4},
 };
 
 }  // namespace
@@ -107,16 +107,14 @@ LtraceConf::Lens ConfReader::plain(std::string text) {
 std::optional<LtraceConf::Lens> ConfReader::wide_string(const Lens& inner) {
   const bool is_pointer = !inner.target.empty();
   const std::string element = inner.length.empty() ? inner.target : inner.element;
-  const std::string width = element == "i16" || element == "u16" ? "u16" : "u32";
-  if (element != "int" && element != "uint" && width != "u16") {
+  constexpr std::array<std::string_view, 8> integers = {"i16", "u16", "int", "uint", "long", "ulong", "i64", "u64"};
+  if (std::find(integers.begin(), integers.end(), element) == integers.end()) {
     return inner;
   }
   const bool is_limited = !inner.length.empty() && inner.length != "until 0";
-  if (is_limited && width == "u16") {
-    return inner;
-  }
   Lens text;
-  text.target = is_limited ? "custom wide_array : bytes[" + inner.length + "*4]" : "custom wide_text : " + width;
+  text.target =
+      is_limited ? fmt::format("custom wide_array : {}[{}]", element, inner.length) : "custom wide_text : " + element;
   if (!is_pointer) {
     std::swap(text.text, text.target);
     return text;
@@ -144,7 +142,7 @@ std::optional<LtraceConf::Lens> ConfReader::string(std::string_view digits, unsi
     }
     const bool is_pointer = !inner->target.empty();
     if (inner->is_scalar && !is_pointer) {
-      return restyled_lens(*inner, "character");
+      return restyled_lens(*inner, "character", depth);
     }
     if (inner->target == "u8 as character") {
       return plain("str");  // char*
@@ -155,7 +153,9 @@ std::optional<LtraceConf::Lens> ConfReader::string(std::string_view digits, unsi
     text = *inner;
     text.target.clear();
     if (!is_pointer) {
-      return text.length == "until 0" ? plain("cstr") : bytes_of(text, text.ends_at_zero ? "terminated" : "");
+      Lens bytes = text.length == "until 0" ? plain("cstr") : bytes_of(text, text.ends_at_zero ? "terminated" : "");
+      bytes.is_array = true;
+      return bytes;
     }
   } else {
     return plain("str");
@@ -180,9 +180,7 @@ std::optional<LtraceConf::Lens> ConfReader::array(unsigned depth) {
   Lens lens;
   lens.element = element->text;
   if (lens.element.find_first_of("*[:") != std::string::npos) {
-    ++conf_.declared_;
-    conf_.items_ += fmt::format("type {} = {}\n", declared_name("type"), lens.element);
-    lens.element = declared_name("type");
+    lens.element = declare_type(lens.element);
   }
   lens.element_is_char = element->is_char;
   if (element->length.empty()) {
@@ -239,6 +237,7 @@ std::optional<LtraceConf::Lens> ConfReader::enumeration(unsigned depth) {
   Lens lens = base;
   lens.is_char = false;
   lens.text = declared_name("enum");
+  conf_.shown_as_[lens.text] = base.text;
   // A value without a name shows as the type below does.
   const auto style = std::min(base.text.find(" as "), base.text.size());
   conf_.items_ +=
@@ -262,7 +261,6 @@ std::optional<LtraceConf::Lens> ConfReader::structure(std::string_view name, uns
     ++conf_.declared_;
     own_name = declared_name("struct");
   }
-  std::string text = fmt::format("struct {} {{", own_name);
   unsigned number = 0;
   for (const Lens& field : *fields) {
     ++number;
@@ -272,36 +270,101 @@ std::optional<LtraceConf::Lens> ConfReader::structure(std::string_view name, uns
         mentions_more_than(field.text, 'a', 0) || (field.is_struct && field.text == own_name)) {
       return fail("a field cannot have this type");
     }
-    text += fmt::format(" {}: {}", field.is_hidden ? "_" : fmt::format("e{}", number), field.text);
   }
-  conf_.items_ += text + " }\n";
-  conf_.undefined_.erase(own_name);
+  declare_structure(own_name, std::move(*fields));
   Lens lens;
   lens.text = own_name;
   lens.is_struct = true;
   return lens;
 }
 
-/// Returns the type with another style for the numbers that it consists of or points to; as it is if these are none.
-std::string ConfReader::restyled(std::string_view type, std::string_view style) {
+std::string ConfReader::declare_type(const std::string& shown_as) {
+  ++conf_.declared_;
+  const std::string name = declared_name("type");
+  conf_.items_ += fmt::format("type {} = {}\n", name, shown_as);
+  conf_.shown_as_[name] = shown_as;
+  return name;
+}
+
+void ConfReader::declare_structure(const std::string& name, std::vector<Lens> fields) {
+  std::string text = fmt::format("struct {} {{", name);
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    text += fmt::format(" {}: {}", fields[i].is_hidden ? "_" : fmt::format("e{}", i + 1), fields[i].text);
+  }
+  conf_.items_ += text + " }\n";
+  conf_.undefined_.erase(name);
+  conf_.fields_[name] = std::move(fields);
+}
+
+/// Returns the name of a structure whose fields have another style; it is the given one if it is not defined yet.
+std::string ConfReader::restyled_structure(const std::string& name, std::string_view style, unsigned depth) {
+  const auto original = conf_.fields_.find(name);
+  if (original == conf_.fields_.end() || depth > max_depth) {
+    return name;
+  }
+  const auto [copy, is_new] = copies_.try_emplace({name, std::string(style)});
+  if (!is_new) {
+    return copy->second;
+  }
+  conf_.copied_fields_ += original->second.size();
+  if (conf_.copied_fields_ > max_copied_fields) {
+    refuse("too many lenses over structures");
+    return copy->second = name;
+  }
+  ++conf_.declared_;
+  copy->second = declared_name("struct");  // fields may point to it
+  std::vector<Lens> fields;
+  for (const Lens& field : original->second) {
+    fields.push_back(restyled_lens(field, style, depth + 1));
+  }
+  declare_structure(copy->second, std::move(fields));
+  return copy->second;
+}
+
+/// Returns the type with another style for the numbers that it consists of or leads to; as it is if these are none.
+std::string ConfReader::restyled(const std::string& type, std::string_view style, unsigned depth) {
   const auto end = std::min(type.find(" as "), type.size());
   const auto start = std::min(type.find_first_not_of('*'), end);
   const auto bracket = std::min(type.find('[', start), end);
-  std::string base(type.substr(start, bracket - start));
+  std::string base = type.substr(start, bracket - start);
+  const auto with = [&](std::string_view other) {
+    return fmt::format("{}{}{}", type.substr(0, start), other, type.substr(bracket, end - bracket));
+  };
+  if (conf_.fields_.contains(base)) {
+    return with(restyled_structure(base, style, depth));
+  }
+  if (const auto known = conf_.shown_as_.find(base); known != conf_.shown_as_.end()) {
+    const std::string shown_as = restyled(known->second, style, depth + 1);
+    if (shown_as.find_first_of("*[:") != std::string::npos) {
+      return with(shown_as == known->second ? base : declare_type(shown_as));
+    }
+    const auto own_style = std::min(shown_as.find(" as "), shown_as.size());
+    return with(shown_as.substr(0, own_style)) + shown_as.substr(own_style);
+  }
   const bool floating = base == "float" || base == "double";
   const auto is_base = [&](const Simple& simple) { return simple.type.substr(0, simple.type.find(" as ")) == base; };
-  if (std::none_of(simple_types.begin(), simple_types.end(), is_base) || (floating && style != "hex")) {
-    return std::string(type);
+  if (std::none_of(simple_types.begin(), simple_types.end(), is_base) || base == "ptr" ||
+      (floating && style != "hex")) {
+    return type;
   }
-  base = base == "ptr" ? "ulong" : base;
-  return fmt::format("{}{}{} as {}", type.substr(0, start), base, type.substr(bracket, end - bracket),
-                     floating ? "hex_floating" : style);
+  if (style == "guess") {
+    base = guessed(base);
+  }
+  return fmt::format("{} as {}", with(base), floating ? "hex_floating" : style);
 }
 
-LtraceConf::Lens ConfReader::restyled_lens(Lens lens, std::string_view style) {
-  lens.text = restyled(lens.text, style);
-  lens.target = restyled(lens.target, style);
-  lens.element = restyled(lens.element, style);
+/// Returns the type whose values ltrace takes for a guess: without a sign, but for characters.
+std::string ConfReader::guessed(const std::string& base) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> others = {
+      {{"u8", "i8"}, {"i16", "u16"}, {"int", "uint"}, {"long", "ulong"}, {"i64", "u64"}}};
+  const auto other = std::find_if(others.begin(), others.end(), [&](const auto& each) { return each.first == base; });
+  return other == others.end() ? base : std::string(other->second);
+}
+
+LtraceConf::Lens ConfReader::restyled_lens(Lens lens, std::string_view style, unsigned depth) {
+  lens.text = restyled(lens.text, style, depth);
+  lens.target = restyled(lens.target, style, depth);
+  lens.element = restyled(lens.element, style, depth);
   lens.is_char = false;
   lens.element_is_char = false;
   return lens;
@@ -330,20 +393,20 @@ std::optional<LtraceConf::Lens> ConfReader::styled(std::string_view style, unsig
     }
     return array;
   }
-  return style == "bits" ? bits_of(*inner) : restyled_lens(*inner, style);
+  inner = style == "bits" ? bits_of(*inner) : restyled_lens(*inner, style, depth);
+  return error_.empty() ? inner : std::nullopt;
 }
 
 /// Returns the lens that shows which bits are set in a value, or in what a pointer leads to.
-LtraceConf::Lens ConfReader::bits_of(const Lens& inner) const {
+LtraceConf::Lens ConfReader::bits_of(const Lens& inner) {
   const std::string& given = inner.target.empty() ? inner.text : inner.target;
   const std::string type = given.substr(0, given.find(" as "));
   constexpr std::array<std::string_view, 5> no_fixed_integers = {"long", "ulong", "ptr", "float", "double"};
-  const bool in_memory = !inner.target.empty() || in_struct_;
   const bool by_bytes =
       std::find(no_fixed_integers.begin(), no_fixed_integers.end(), type) != no_fixed_integers.end() ||
-      (in_memory && (type.starts_with("ltrace_struct_") || type.starts_with("ltrace_type_")));
+      type.starts_with("ltrace_struct_") || type.starts_with("ltrace_type_");
   if (!by_bytes) {
-    return restyled_lens(inner, "bits");
+    return restyled_lens(inner, "bits", 0);
   }
   Lens bits = plain("custom set_bits : " + type);
   if (!inner.target.empty()) {
@@ -392,8 +455,15 @@ std::optional<LtraceConf::Lens> ConfReader::lens_of(std::string_view name, unsig
   if (name == "enum") {
     return enumeration(depth);
   }
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 7> styles = {{{"hex", "hex"},
+  if (name == "octal" && !is_at('(')) {
+    Lens lens = plain("int as octal");
+    lens.is_scalar = true;
+    lens.element_size = 4;
+    return lens;
+  }
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> styles = {{{"hex", "hex"},
                                                                                     {"oct", "octal"},
+                                                                                    {"octal", "octal"},
                                                                                     {"bin", "binary"},
                                                                                     {"hide", "hide"},
                                                                                     {"bool", "truth"},

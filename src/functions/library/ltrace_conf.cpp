@@ -120,8 +120,9 @@ std::string ConfReader::read_prototype(std::string_view first) {
       } else if (!found->length.empty()) {
         found->text = '*' + array_text(*found);  // C passes arrays as pointers to them
         found->target = array_text(*found);
-      } else if (found->text == "cstr" || found->text.starts_with("bytes[")) {
+      } else if (found->is_array) {
         found->target = found->text;
+        found->text = '*' + found->target;
       }
       const bool is_text = found->text == "str";
       if (filled_in && (!found->target.empty() || is_text)) {

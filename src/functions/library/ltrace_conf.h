@@ -53,7 +53,8 @@ class LtraceConf {
     bool ends_at_zero = false;  ///< a zero ends the array; then `length` is its maximum
     unsigned element_size = 0;  ///< bytes; 0 for a word, or if unknown
     bool element_is_word = false;
-    std::string target;  ///< target type of a pointer; empty if it is not a pointer
+    bool is_array = false;  ///< text in an array
+    std::string target;     ///< target type of a pointer; empty if it is not a pointer
   };
   /// What a file defines and imports.
   struct Scope {
@@ -81,6 +82,9 @@ class LtraceConf {
   std::map<std::string, Scope, std::less<>> scopes_;  ///< by path
   unsigned open_imports_ = 0;
   std::map<std::string, Lens, std::less<>> types_;
+  std::map<std::string, std::vector<Lens>, std::less<>> fields_;  ///< of structures, by name in `items_`
+  std::map<std::string, std::string, std::less<>> shown_as_;      ///< what other types in `items_` are
+  std::size_t copied_fields_ = 0;                                 ///< by lenses over structures
   std::vector<Root> roots_;
   std::size_t function_count_ = 0;
   std::string items_;                ///< declared types
