@@ -211,6 +211,26 @@ void Summary::add_to(Row& row, const SummaryTotals& totals) {
   row.latencies.add_all(totals.latencies);
 }
 
+void Summary::join_names(Rows& rows, Abi abi) const {
+  std::unordered_map<std::string_view, std::size_t> calls;
+  for (std::size_t i = 0; i < rows.size() && !is_function(rows[i].number); ++i) {
+    calls.try_emplace(name_of_call(abi, rows[i].number), i);
+  }
+  std::erase_if(rows, [&](const Row& row) {
+    const auto call = is_function(row.number) ? calls.find(function_names_[row.number - first_function]) : calls.end();
+    if (call == calls.end()) {
+      return false;
+    }
+    Row& joined = rows[call->second];
+    joined.calls += row.calls;
+    joined.errors += row.errors;
+    joined.times.add_all(row.times);
+    joined.wall.add_all(row.wall);
+    joined.latencies.add_all(row.latencies.by_bucket());
+    return true;
+  });
+}
+
 void Summary::sort(Rows& rows, Abi abi) const {
   if (!options_.sort_by) {
     return;
@@ -340,6 +360,9 @@ std::size_t Summary::width_of_names(const Rows& rows, Abi abi) const {
 
 void Summary::write_table(TextBuffer& text, Abi abi) const {
   Rows rows = rows_[index_of(abi)];
+  if (options_.ltrace) {
+    join_names(rows, abi);
+  }
   Row total;
   const nanoseconds overhead_per_call = overhead();
   for (Row& row : rows) {

@@ -110,6 +110,8 @@ class Summary {
   Row& row_of_function(Abi abi, std::string_view name);
   void add_to(Row& row, const SummaryTotals& totals);
   [[nodiscard]] std::chrono::nanoseconds overhead() const;
+  /// Adds the rows of functions to those of system calls with the same names.
+  void join_names(Rows& rows, Abi abi) const;
   void sort(Rows& rows, Abi abi) const;
   void write_table(TextBuffer& text, Abi abi) const;
   void write_cell(TextBuffer& text, SummaryColumn column, const Row& row, std::chrono::nanoseconds total) const;

@@ -227,11 +227,13 @@ def redefined_types(bench):
 WRONG_LINES = [
     ('int f(int', 'syntax error around ""'), ('int f int);', "expected '(', got 'i'"), ('int (int);', 'bad identifier'),
     ('int f(array(int));', "expected ',', got ')'"), ('int f(array(int,x));', "Unknown length specifier: 'x'"),
-    ('int f(struct(int);', 'syntax error around ";"'), ('int f(enum(A,B=x));', 'bad number'), ('typedef = int;', 'bad identifier'),
+    ('int f(struct(int);', 'syntax error around ";"'), ('int f(struct(int;', "expected ',', got ';'"), ('int f(enum(A,B=x));', 'bad number'), ('typedef = int;', 'bad identifier'),
     ('typedef a int;', "expected '=', got 'i'"), ('import none;', "expected '\"', got 'n'"), ('import "none";', '"none.conf" not found'),
     ('int f(bool);', "expected '(', got ')'"), ('int f(struct int);', "expected '(', got 'i'"), ('import "none', 'unmatched quote'),
     ('int f(array(int,arg));', 'bad number'), ('int f(string[argx]);', 'bad number'),
-    ('int f(enum[double](A));', 'integral type required as enum argument')]
+    ('int f(enum[double](A));', 'integral type required as enum argument'), ('int f(enum[int*](A));', "expected ']', got '*'"),
+    ('typedef a = enum(A=1;', "expected ',', got ';'"), ('int f(string[5;', "expected ']', got ';'"),
+    ('int f(string(int*;', "expected ')', got ';'"), ('int f(format,format);', "only one 'format' type per function supported")]
 
 
 # The second line of a file that begins with a forward declaration of `l`.
@@ -450,6 +452,8 @@ ERRORS = [
     (['-n', '30', 'true'], "Invalid argument to -n: '30'.  Use integer 0..20."),
     (['-e', '/[/', 'true'], "-e /[/: Couldn't compile '[': "),
     (['-x', '/puts@libc', 'true'], "-x /puts@libc: Unmatched '/' in symbol name."),
+    (['-e', '@//', 'true'], "-e @//: Unmatched '/' in library name."),
+    (['-l', '/', 'true'], "-l /: Unmatched '/' in library name."),
     (['./nonexistent'], "Can't open ./nonexistent: No such file or directory"),
     (['no_such_program'], "Can't open no_such_program: No such file or directory"),
     (['/'], '"/" is not an ELF file'),
@@ -554,6 +558,16 @@ def calls_that_events_tell_of(bench):
         expect((rows.get('exit_group'), rows.get('execve')) == ('1', '1'), f'{options}\n' + '\n'.join(lines))
 
 
+def one_row_for_a_name(bench):
+    """A function and the system call that it makes have one name, and together one row in the table of -c."""
+    program = bench.calls()
+    for tracer in ('ours', peers.find('ltrace')):
+        if tracer is None or (tracer != 'ours' and '0.7.91' not in peers.version(tracer)):
+            continue
+        lines, _ = bench.log(['-c', '-S', '-e', 'getuid'], [program], tracer)
+        expect([line.split()[3] for line in lines if line.endswith(' getuid')] == ['2'], f'{tracer}\n' + '\n'.join(lines))
+
+
 def startup(bench):
     """Calls of start-up code through stubs are shown, as ltrace shows them; the tracer's own filters leave them out."""
     # 64-bit programs of x86 have no stub there.
@@ -599,7 +613,7 @@ CASES = {
                                                     children, deaths, attaching, errors,
                                                     chosen_by_a_resolver, named_with_a_sign, calls_to_itself, names_of_calls,
                                                     selected, averages, resumed_calls, times_of_unreturned,
-                                                    calls_that_events_tell_of, startup)},
+                                                    calls_that_events_tell_of, one_row_for_a_name, startup)},
 }
 
 

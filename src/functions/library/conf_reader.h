@@ -36,6 +36,7 @@ class ConfReader {
   bool expect(char c);
   bool is_at(char c);
   bool expect_end_of_list();
+  bool expect_end_of_elements();
   std::string_view identifier();  ///< empty: there is none, which is the error
   /// Both set the error, unless there is one; fail() adds what comes next in the line.
   std::nullopt_t fail(std::string_view what);

@@ -52,7 +52,7 @@ std::optional<std::vector<LtraceConf::Lens>> ConfReader::list(unsigned max_count
       return fail("too many types");
     }
   } while (take(','));
-  if (!expect_end_of_list()) {
+  if (!expect_end_of_elements()) {
     return std::nullopt;
   }
   return lenses;
@@ -130,15 +130,15 @@ std::optional<LtraceConf::Lens> ConfReader::string(std::string_view digits, unsi
     text.ends_at_zero = true;
   } else if (take('[')) {
     auto length = expression(text.ends_at_zero);
-    if (!length || !take(']')) {
-      return fail("no `string[EXPR]`");
+    if (!length || !expect(']')) {
+      return std::nullopt;
     }
     text.length = *length;
     text.ends_at_zero = true;
   } else if (take('(')) {
     const auto inner = lens(depth + 1);
-    if (!inner || !take(')')) {
-      return fail("no `string(TYPE)`");
+    if (!inner || !expect(')')) {
+      return std::nullopt;
     }
     const bool is_pointer = !inner->target.empty();
     if (inner->is_scalar && !is_pointer) {
@@ -200,7 +200,7 @@ std::optional<LtraceConf::Lens> ConfReader::enumeration(unsigned depth) {
   Lens base = plain("int");
   base.is_scalar = true;
   if (take('[')) {
-    const auto given = lens(depth + 1);
+    const auto given = lens_of(identifier(), depth + 1);
     if (given && (!given->is_scalar || given->text.starts_with("ltrace_") || given->text == "float" ||
                   given->text == "double")) {
       return refuse("integral type required as enum argument");
@@ -212,6 +212,9 @@ std::optional<LtraceConf::Lens> ConfReader::enumeration(unsigned depth) {
   }
   if (!expect('(')) {
     return std::nullopt;
+  }
+  if (take(')')) {
+    return base;
   }
   std::string members;
   std::int64_t next = 0;
@@ -230,7 +233,7 @@ std::optional<LtraceConf::Lens> ConfReader::enumeration(unsigned depth) {
     }
     members += fmt::format(" {}={}", name, next++);
   } while (take(','));
-  if (!expect_end_of_list()) {
+  if (!expect_end_of_elements()) {
     return std::nullopt;
   }
   ++conf_.declared_;

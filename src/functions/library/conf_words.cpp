@@ -71,7 +71,12 @@ bool ConfReader::is_at(char c) {
   return rest_.starts_with(c);
 }
 
-/// Takes `)` behind a list.
+/// Takes `)` behind the fields of a structure or the names of an enum.
+bool ConfReader::expect_end_of_elements() {
+  return take(')') || expect(',');
+}
+
+/// Takes `)` behind parameters.
 bool ConfReader::expect_end_of_list() {
   const bool there = take(')');
   if (!there) {

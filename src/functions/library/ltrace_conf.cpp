@@ -105,6 +105,9 @@ std::string ConfReader::read_prototype(std::string_view first) {
     do {
       filled_in = take('+') || filled_in;
       auto found = lens(0);
+      if (found && found->is_format && varargs) {
+        return "only one 'format' type per function supported";
+      }
       if (!found || ++number > max_conf_parameters || varargs) {
         fail(varargs ? "a type behind a format" : "too many types");
         return error_;

@@ -114,6 +114,11 @@ Result<SymbolFilter::Pattern> SymbolFilter::read_pattern(std::string_view& text,
   return pattern;
 }
 
+/// Whether a library's pattern begins as an expression and has none. A path begins so, too.
+bool SymbolFilter::is_half_open(const Pattern& module) {
+  return module.is_expression ? module.text.empty() : module.text == "/";
+}
+
 Status SymbolFilter::read_rule(std::string_view& text, Rule& rule) {
   auto both = read_both(text, rule);
   if (!both) {
@@ -136,6 +141,9 @@ Status SymbolFilter::read_rule(std::string_view& text, Rule& rule) {
     auto module = read_pattern(text, "+-");
     if (!module) {
       return module.error();
+    }
+    if (is_half_open(module.value())) {
+      return Error{EINVAL, "Unmatched '/' in library name."};
     }
     rule.module = std::move(module).value();
   }
@@ -173,6 +181,9 @@ Status SymbolFilter::add_module(std::string_view module) {
   auto pattern = read_pattern(module, "");
   if (!pattern) {
     return pattern.error();
+  }
+  if (is_half_open(pattern.value())) {
+    return Error{EINVAL, "Unmatched '/' in library name."};
   }
   filters_.push_back({{true, {"*", false}, std::move(pattern).value()}});
   return Done{};

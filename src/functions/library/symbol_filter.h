@@ -76,6 +76,7 @@ class SymbolFilter {
   };
   static Result<Pattern> checked(Pattern pattern);
   static Status read_rule(std::string_view& text, Rule& rule);
+  static bool is_half_open(const Pattern& module);
   static Result<bool> read_both(std::string_view& text, Rule& rule);
   static Result<Pattern> read_pattern(std::string_view& text, std::string_view ends);
 
