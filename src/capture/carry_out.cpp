@@ -8,6 +8,7 @@ namespace tracer::capture {
 namespace {
 
 constexpr std::uint64_t page_size = 4096;
+constexpr std::size_t first_piece = 64;
 
 class Run {
  public:
@@ -148,10 +149,10 @@ class Run {
   void text(std::uint64_t address, std::uint32_t most) {
     const auto room = std::span(buffer_).first(std::min<std::size_t>(most, buffer_.size()));
     std::size_t size = 0;
-    while (size < room.size()) {
+    for (std::size_t piece = first_piece; size < room.size(); piece *= 2) {  // most texts are short
       // Up to the end of the page alone: the text may end before the next one, which may not be there.
       const std::size_t on_page = page_size - (address + size) % page_size;
-      const auto part = room.subspan(size, std::min(on_page, room.size() - size));
+      const auto part = room.subspan(size, std::min({on_page, room.size() - size, piece}));
       const std::size_t got = memory_.read(RemoteAddr(address + size), part);
       const auto end = std::find(part.begin(), part.begin() + static_cast<std::ptrdiff_t>(got), std::byte{0});
       size += static_cast<std::size_t>(end - part.begin());

@@ -185,7 +185,7 @@ struct Symbols {
   std::uint64_t leave;       ///< as `push_return`, on the way out: rcx says where to
   std::uint64_t left_flags;  ///< as `push_flags`
   std::uint64_t left;        ///< as `entry`
-  std::uint64_t copy;        ///< an instruction that may fault, with what is left in rcx
+  std::uint64_t copy;        ///< from here on instructions may fault, with what is left in rcx
   std::uint64_t behind_copy;
   std::uint64_t code_end;
 };

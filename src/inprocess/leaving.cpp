@@ -63,7 +63,7 @@ bool CallRecording::leave_recorder(ptrace::Tracee& tracee, const arch::Registers
     static_cast<void>(tracee.memory.read(RemoteAddr(stack + offset), std::as_writable_bytes(std::span(&value, 1))));
     return value;
   };
-  if (at == symbols.copy && faulted) {
+  if (at >= symbols.copy && at < symbols.behind_copy && faulted) {
     arch::end_copy(registers, symbols.behind_copy);
     static_cast<void>(stopped.set_registers(registers));
     return true;

@@ -12,6 +12,9 @@ namespace {
 /// Bytes of a ring whose room is given back at once: not for each record, as the thread looks at each call.
 constexpr std::uint64_t released_together = ring_size / 16;
 
+/// Bytes of the ring that are on their way to the cache while a record is decoded.
+constexpr std::uint64_t prefetched_ahead = 256;
+
 std::size_t front_size(std::uint32_t kind) {
   return kind == record_enter ? sizeof(EnterRecord) : sizeof(ExitRecord);
 }
@@ -69,7 +72,8 @@ void ThreadRing::report(TickClock& clock, ptrace::RecordedCalls& calls) {
   event.abi = Abi::x86_64;
   event.time = clock.time_at(head_.ticks);
   position_ += size_;
-  __builtin_prefetch(at(position_));
+  __builtin_prefetch(at(position_ + prefetched_ahead));
+  __builtin_prefetch(at(position_ + prefetched_ahead + 64));
   if (const std::uint64_t start = position_ - size_; start - released_ > released_together) {
     released_ = start;
     __atomic_store_n(&area().read, start, __ATOMIC_RELEASE);  // this record is read yet

@@ -128,12 +128,33 @@ left:
 owners:
   .quad 0x7ea000400000
 
-# copy_bytes(to, from, count): how many were left where a fault ended it, which the tracer takes for the end.
+# copy_bytes(to, from, count): how many were left where a fault ended it, which the tracer takes for the end. rcx: as many.
   .globl copy_bytes
 copy_bytes:
   mov %rdx, %rcx
 copy:
+  cmp $64, %rcx
+  jbe 2f
   rep movsb
+  jmp behind_copy
+1:
+  mov (%rsi), %rax
+  mov %rax, (%rdi)
+  add $8, %rsi
+  add $8, %rdi
+  sub $8, %rcx
+2:
+  cmp $8, %rcx
+  jae 1b
+  test %ecx, %ecx
+  je behind_copy
+3:
+  mov (%rsi), %al
+  mov %al, (%rdi)
+  inc %rsi
+  inc %rdi
+  dec %ecx
+  jne 3b
 behind_copy:
   mov %rcx, %rax
   ret
@@ -150,12 +171,40 @@ own_call:
   syscall
   ret
 
+  # Most copies are a few words, for which rep movsb takes longer to start than they take.
   .globl memcpy, memmove
 memcpy:
+  mov %rdi, %rax
+  cmp $8, %rdx
+  jb 5f
+  cmp $64, %rdx
+  ja 3f
+  mov -8(%rsi,%rdx), %r8
+  lea -8(%rdi,%rdx), %r9
+1:
+  cmp %r9, %rdi
+  jae 2f
+  mov (%rsi), %rcx
+  mov %rcx, (%rdi)
+  add $8, %rsi
+  add $8, %rdi
+  jmp 1b
+2:
+  mov %r8, (%r9)
+  ret
 memmove:
   mov %rdi, %rax
+3:
   mov %rdx, %rcx
   rep movsb
+  ret
+4:
+  mov -1(%rsi,%rdx), %cl
+  mov %cl, -1(%rdi,%rdx)
+  dec %rdx
+5:
+  test %edx, %edx
+  jne 4b
   ret
   .globl memset
 memset:
@@ -224,6 +273,15 @@ std::uint64_t ticks() {
   return (std::uint64_t{high} << 32) | low;
 }
 
+/// Has the lines of the cache that the next records go to come, which the tracer on its processor has read last.
+void fetch_for_writing(const std::byte* ring) {
+  constexpr std::size_t line = 64;
+  constexpr std::size_t ahead = 4 * line;
+  for (std::size_t i = 0; i < 3; ++i) {
+    asm volatile("prefetchw %0" : : "m"(ring[ahead + i * line]));
+  }
+}
+
 /// The memory of the process that this runs in. Nothing is read that might not be there: the kernel is asked first, by
 /// a call that fails in one of two ways.
 class OwnMemory final : public trace::Memory {
@@ -276,7 +334,8 @@ class OwnMemory final : public trace::Memory {
 /// A record that is being made in a thread's ring.
 class Output final : public capture::Recorder {
  public:
-  Output(ThreadArea& thread, const void* front, std::size_t size)
+  template <typename Front>
+  Output(ThreadArea& thread, const Front& front)
       : thread_(thread), ring_(reinterpret_cast<std::byte*>(&thread) + offsetof(Area, ring)), end_(thread.written) {
     const std::size_t room = ring_size - end_ % ring_size;
     if (room < largest_record) {
@@ -285,8 +344,9 @@ class Output final : public capture::Recorder {
       end_ += room;
     }
     start_ = end_;
-    __builtin_memcpy(at(), front, size);
-    end_ += size;
+    fetch_for_writing(at());
+    __builtin_memcpy(at(), &front, sizeof front);
+    end_ += sizeof front;
   }
 
   void memory(std::uint64_t address, std::span<const std::byte> bytes) override {
@@ -523,7 +583,7 @@ std::uint32_t record_entry(ThreadArea* area) {
   record.number = number;
   std::copy(std::begin(arguments), std::end(arguments), record.args);
   record.stack_pointer = thread.stack_pointer;
-  Output output(thread, &record, sizeof record);
+  Output output(thread, record);
   capture_memory(thread, {all_operations() + plan.entry_first, plan.entry_count}, arguments, 0, output);
   // The tracer finds such names where the thread stops.
   if (output.lacks_names() || ((plan.named_at_exit & 1U << named_descriptor) != 0 && !output.can_name())) {
@@ -554,7 +614,7 @@ void record_exit(ThreadArea* area) {
   const auto result = static_cast<std::int64_t>(thread.result);
   const ExitRecord record{{0, record_leave, at, thread.behind_call}, result};
   const std::uint64_t arguments[] = {thread.rdi, thread.rsi, thread.rdx, thread.r10, thread.r8, thread.r9};
-  Output output(thread, &record, sizeof record);
+  Output output(thread, record);
   const capture_plan& plan = plan_of(thread.number % numbers_per_abi, arguments);
   constexpr std::int64_t lowest_error = -4095;
   const bool failed = result < 0 && result >= lowest_error;
