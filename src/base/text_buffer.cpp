@@ -1,6 +1,7 @@
 #include "base/text_buffer.h"
 
 #include <array>
+#include <bit>
 #include <charconv>
 
 namespace tracer {
@@ -15,12 +16,30 @@ std::string_view digits_of(Digits& buffer, auto value, int base) {
 }
 
 std::size_t decimal_digits(std::uint64_t value) {
-  std::size_t digits = 1;
-  for (; value >= 100; value /= 100) {
-    digits += 2;
-  }
-  return digits + (value >= 10 ? 1 : 0);
+  // 1233/4096 is log10(2), nearly: as many digits as so many bits always have, to which one may come.
+  constexpr std::array<std::uint64_t, 20> powers = [] {
+    std::array<std::uint64_t, 20> result{};
+    std::uint64_t power = 1;
+    for (std::uint64_t& each : result) {
+      each = power;
+      power *= 10;
+    }
+    return result;
+  }();
+  const auto bits = static_cast<std::size_t>(std::bit_width(value | 1));
+  const std::size_t digits = bits * 1233 >> 12;
+  return digits + (value >= powers[digits] ? 1 : 0);
 }
+
+/// The digits of 0 to 99.
+constexpr std::array<char, 200> two_digits = [] {
+  std::array<char, 200> result{};
+  for (std::size_t i = 0; i < result.size(); i += 2) {
+    result[i] = static_cast<char>('0' + i / 20);
+    result[i + 1] = static_cast<char>('0' + i / 2 % 10);
+  }
+  return result;
+}();
 
 /// A buffer lives as long as its tracee thread. One long line must not keep its memory in each of thousands of them.
 constexpr std::size_t max_kept = std::size_t{1} << 20;
@@ -59,8 +78,13 @@ void TextBuffer::decimal(std::uint64_t value) {
     return;
   }
   // The digits are written in place: a copy right after byte-wise stores would miss store-to-load forwarding.
-  char* at = extend(decimal_digits(value));
-  std::to_chars(at, storage_.data() + size_, value);
+  char* const begin = extend(decimal_digits(value));
+  char* at = storage_.data() + size_;
+  for (; value >= 100; value /= 100) {
+    at -= 2;
+    std::memcpy(at, &two_digits[2 * (value % 100)], 2);
+  }
+  value >= 10 ? void(std::memcpy(begin, &two_digits[2 * value], 2)) : void(*begin = static_cast<char>('0' + value));
 }
 
 void TextBuffer::hex(std::uint64_t value) {

@@ -80,6 +80,25 @@ void CallDecoder::emit_raw_arguments() const {
   }
 }
 
+/// Whether the argument is a number that shows at once. Most are, and need none of the questions that others raise.
+bool CallDecoder::is_plain(const Param& param) const {
+  if (param.type == spec::none || param.condition != spec::none || param.at_exit) {
+    return false;
+  }
+  const Type& type = tables_.types[param.type];
+  return type.kind == TypeKind::scalar && type.width != spec::long_double_wide;
+}
+
+void CallDecoder::emit_plain(const Param& param) {
+  const Type& type = tables_.types[param.type];
+  const std::uint64_t raw = evaluator_.raw_argument(param);
+  begin_argument(param, raw);
+  const std::uint64_t bits = format::cut(raw, session_.scalar_width(type), type.is_signed);
+  session_.spend() ? values_.numbers().emit_scalar(type, bits) : out_.symbol("...");
+  state_.argument_open = false;
+  out_.end_argument();
+}
+
 /// Whether the argument cannot show in full before the exit. An argument whose length cannot be read shows as an
 /// address at the entry too.
 bool CallDecoder::waits_for_exit(const Param& param) const {
@@ -110,6 +129,10 @@ void CallDecoder::emit_arguments() {
   const auto params = Tables::slice(tables_.params, state_.signature->params);
   for (; state_.next_param < params.size(); ++state_.next_param) {
     const Param& param = params[state_.next_param];
+    if (!state_.half_emitted && !state_.argument_open && is_plain(param)) {
+      emit_plain(param);
+      continue;
+    }
     if (state_.half_emitted) {
       if (!state_.argument_open) {
         begin_argument(param, evaluator_.raw_argument(param));

@@ -30,6 +30,8 @@ class CallDecoder {
   void emit_unknown_call() const;
   void emit_guesses() const;
   void emit_raw_arguments() const;
+  [[nodiscard]] bool is_plain(const spec::Param& param) const;
+  void emit_plain(const spec::Param& param);
   [[nodiscard]] bool waits_for_exit(const spec::Param& param) const;
   void emit_arguments();
   void begin_argument(const spec::Param& param, std::uint64_t raw) const;

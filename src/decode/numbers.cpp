@@ -21,8 +21,10 @@ void NumberDecoder::annotate(const names::DescriptorName& name) const {
 
 void NumberDecoder::annotate_descriptor(std::int64_t fd) const {
   if (fd >= 0 && fd <= std::numeric_limits<std::int32_t>::max()) {
-    annotate(session_.setting.names.descriptors.descriptor(session_.task(), static_cast<std::int32_t>(fd)));
-    show_context(session_.setting.names.kernel.descriptor_context(session_.task(), static_cast<std::int32_t>(fd)));
+    const auto number = static_cast<std::int32_t>(fd);
+    const names::Task task = session_.task();
+    annotate(session_.setting.names.descriptors.descriptor(task, number));
+    show_context(session_.setting.names.kernel.descriptor_context(task, number));
   }
 }
 

@@ -31,7 +31,7 @@ std::optional<trace::OpenFile> ProcDescriptorNames::open_file(const Task& task, 
 }
 
 DescriptorName ProcDescriptorNames::descriptor(const Task& task, std::int32_t fd) {
-  return name_of(options_.any_descriptors() ? open_file(task, fd) : std::nullopt);
+  return options_.any_descriptors() ? name_of(open_file(task, fd)) : DescriptorName{};
 }
 
 DescriptorName ProcDescriptorNames::name_of(const std::optional<trace::OpenFile>& file) {
