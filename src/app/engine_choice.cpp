@@ -10,6 +10,7 @@
 #include "app/function_plans.h"
 #include "app/raised_rights.h"
 #include "app/recording.h"
+#include "app/wiring.h"
 #include "bpf/engine.h"
 #include "explain/calls_of_interest.h"
 #include "explain/story.h"
@@ -215,8 +216,10 @@ std::string why_not_inside(const cli::Options& options) {
   if (options.startup.daemonize != process::Daemonize::no) {
     return "with -D the program is not a child of the tracer";
   }
-  if (options.summary.mode != cli::SummaryMode::none && !options.summary.wall_clock) {
-    return "the CPU time of a call is not known inside the program; -w counts elapsed time";
+  if (options.summary.mode != cli::SummaryMode::none && !options.summary.wall_clock &&
+      summary_options(options).wants_times()) {
+    return "the CPU time of a call is not known inside the program; -w counts elapsed time, and -S calls -U "
+           "calls,errors,name needs none";
   }
   if (options.extras.explain) {
     return "--explain looks at the descriptors, directories and environment of stopped threads";
@@ -235,6 +238,12 @@ std::string why_not_inside(const cli::Options& options) {
     return "-s allows 4096 bytes at most";
   }
   return {};
+}
+
+/// Whether nothing of single calls is asked for.
+bool only_sums(const cli::Options& options) {
+  return options.only_counts() && !options.filters.by_path_or_fd() && !options.filters.end.any() &&
+         !summary_options(options).wants_latencies();
 }
 
 Result<ChosenEngine> make_inside_engine(const cli::Options& options, const process::EngineOptions& engine_options,
@@ -259,6 +268,7 @@ Result<ChosenEngine> make_inside_engine(const cli::Options& options, const proce
   recording.devices = all_names || fds.has(cli::FdDetail::dev);
   recording.commands = all_names || options.format.pid_details.has(cli::PidDetail::comm) ||
                        options.format.output != cli::OutputFormat::text;
+  recording.counts = only_sums(options);
   recording.stacks = options.format.stack_trace != cli::StackTrace::none;
   auto engine = inprocess::make_inprocess_engine(engine_options, tables, recording, complain);
   if (!engine && engine.error().message.empty()) {

@@ -163,6 +163,7 @@ CallRecording::Thread* CallRecording::find(pid_t tid) {
 void CallRecording::forget(pid_t tid, bool found_no_more) {
   if (Thread* thread = find(tid); thread != nullptr) {
     thread->ring.area().off = 1;
+    counts_.take(thread->ring.whole_area());
     if (found_no_more) {
       thread->process->used.reset(thread->area);  // else whoever gets its thread-local data still finds this area
     }
@@ -171,6 +172,16 @@ void CallRecording::forget(pid_t tid, bool found_no_more) {
     }
     std::erase(rings_, &thread->ring);
     threads_.erase(tid);
+  }
+}
+
+void CallRecording::conclude() {
+  for (const auto& [tid, thread] : threads_) {
+    counts_.take(thread->ring.whole_area());
+  }
+  clock_.look();
+  if (const auto totals = counts_.totals(clock_); !totals.empty()) {
+    calls_.on_counted(totals);
   }
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "arch/call_site.h"
+#include "inprocess/call_counts.h"
 #include "inprocess/image.h"
 #include "inprocess/patcher.h"
 #include "inprocess/ring_reader.h"
@@ -55,6 +56,7 @@ class CallRecording final : public ptrace::CallRecorder {
   [[nodiscard]] std::string why_not_attach(pid_t process) const override;
   ptrace::Leaving prepare_detach(ptrace::Tracee& tracee) override;
   void abandon() override;
+  void conclude() override;
 
  private:
   struct Site {
@@ -145,6 +147,7 @@ class CallRecording final : public ptrace::CallRecorder {
   ptrace::RecordedCalls& calls_;
   Say debug_;
   TickClock clock_;
+  CallCounts counts_;
   std::chrono::nanoseconds due_{};
   std::chrono::microseconds pause_{20'000};                        ///< until the next collection
   std::vector<pid_t> changing_root_;                               ///< threads in calls that may do that

@@ -13,6 +13,7 @@
 #include "inprocess/call_recording.h"
 #include "inprocess/embedded.h"
 #include "ptrace/engine.h"
+#include "spec/sub_calls.h"
 
 namespace tracer::inprocess {
 namespace {
@@ -43,6 +44,16 @@ trace::WantedCalls calls_named(const spec::Tables& tables, std::span<const std::
         found[i].set(numbered.number);
       }
     }
+  }
+  return found;
+}
+
+/// Calls that stand for others, by their arguments.
+std::bitset<trace::max_filtered_number> multiplexers(const spec::Tables& tables) {
+  const spec::SubCalls calls(tables);
+  std::bitset<trace::max_filtered_number> found;
+  for (std::size_t number = 0; number < found.size(); ++number) {
+    found[number] = calls.go_through(arch::native_abi(), number);
   }
   return found;
 }
@@ -95,6 +106,11 @@ Result<std::unique_ptr<trace::Engine>> make_inprocess_engine(process::EngineOpti
   if (limits.details) {
     what.calls &= ~calls_named(tables, returns_details)[index_of(abi)];
     what.names |= names_details;
+  }
+  if (recording.counts) {
+    what.counted = what.calls & ~multiplexers(tables);
+    what.calls &= ~what.counted;
+    what.times = options.times;
   }
   what.stack_bytes = recording.stacks ? copied_stack : 0;
   what.names |= recording.devices ? names_devices : 0U;

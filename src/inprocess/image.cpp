@@ -180,9 +180,11 @@ ImageContents::ImageContents(const capture::CapturePlans& plans, const WhatIsRec
   tables.names = what.names;
   tables.stopped = what.stopped;
   tables.stack_bytes = what.stack_bytes;
+  tables.times = what.times ? 1 : 0;
   for (std::size_t number = 0; number < numbers_per_abi; ++number) {
     tables.recorded[number / 64] |= std::uint64_t{what.calls[number]} << (number % 64);
     tables.unrecorded[number / 64] |= std::uint64_t{what.unrecorded[number]} << (number % 64);
+    tables.counted[number / 64] |= std::uint64_t{what.counted[number]} << (number % 64);
     tables.by_number[number] = plans.by_slot[first + number];
   }
   bytes_.assign(code.begin(), code.end());

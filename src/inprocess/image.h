@@ -25,6 +25,8 @@ namespace tracer::inprocess {
 struct WhatIsRecorded {
   std::bitset<trace::max_filtered_number> calls;       ///< that the recorder makes and records
   std::bitset<trace::max_filtered_number> unrecorded;  ///< that the recorder makes, as they would stop for nothing
+  std::bitset<trace::max_filtered_number> counted;     ///< that it makes and counts
+  bool times = false;                                  ///< of those that are counted
   std::uint32_t names = 0;                             ///< NamesWanted
   std::uint32_t stopped = 0;                           ///< Tables::stopped
   std::uint32_t stack_bytes = 0;                       ///< Tables::stack_bytes
@@ -42,7 +44,7 @@ class ImageContents {
   [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
   [[nodiscard]] const Symbols& symbols() const { return symbols_; }
   [[nodiscard]] bool makes(std::uint64_t number) const {
-    return number < what_.calls.size() && (what_.calls[number] || what_.unrecorded[number]);
+    return number < what_.calls.size() && (what_.calls[number] || what_.unrecorded[number] || what_.counted[number]);
   }
   [[nodiscard]] bool follows_roots() const { return what_.root_changing.has_value(); }
   [[nodiscard]] bool changes_root(const ptrace::CallState& entry) const {

@@ -33,6 +33,28 @@ enum Phase : std::uint32_t {
   phase_leaving = 3,   ///< the call is made; the exit is not recorded yet, or just has been
 };
 
+/// What becomes of a call that the recorder makes.
+enum Making : std::uint64_t { making_recorded, making_silent, making_counted };
+
+/// How often a thread has made a call, and how many ticks it took. The shortest means nothing where there is none.
+struct Counter {
+  std::uint64_t calls;
+  std::uint64_t errors;
+  std::uint64_t total;
+  std::uint64_t shortest;
+  std::uint64_t longest;
+};
+constexpr Counter with_call(const Counter& counter, bool failed, std::uint64_t ticks) {
+  return {counter.calls + 1, counter.errors + (failed ? 1 : 0), counter.total + ticks,
+          counter.calls == 0 || ticks < counter.shortest ? ticks : counter.shortest,
+          ticks > counter.longest ? ticks : counter.longest};
+}
+
+constexpr bool is_error(std::int64_t result) {
+  constexpr std::int64_t lowest = -4095;
+  return result < 0 && result >= lowest;
+}
+
 /// A thread's own part. Registers are those of the program at the call instruction.
 struct ThreadArea {
   std::uint64_t result;  ///< rax: the number of the call, and then its result
@@ -47,7 +69,11 @@ struct ThreadArea {
   std::uint64_t written;       ///< bytes, ever
   std::uint64_t number;        ///< of the call that is being made
   std::uint64_t before_entry;  ///< `written` before the last entry
-  std::uint64_t unrecorded;    ///< not 0: the call is made inside, and is nothing to anybody
+  std::uint64_t making;        ///< a Making, of the same call
+  std::uint64_t started;       ///< ticks at the entry of a counted call
+  std::uint64_t is_counted;    ///< 1: `counted` is what the counter has to be, as the call is made
+  Counter counted;
+  std::uint64_t has_counted[numbers_per_abi / 64];  ///< calls, a bit for each
   std::uint64_t readable[64];  ///< pages that could be read, and Commons::generation then: see remembered_page()
   // What the tracer writes.
   alignas(64) std::uint64_t read;  ///< bytes, ever
@@ -64,6 +90,7 @@ struct Area {
   };
   std::byte stack[recorder_stack_size];
   std::byte ring[ring_size];
+  Counter counters[numbers_per_abi];
 };
 inline constexpr std::size_t most_areas = 128;
 inline constexpr std::size_t areas_size = commons_size + most_areas * sizeof(Area);
@@ -122,8 +149,11 @@ struct Tables {
   std::uint32_t names;        ///< bits of NamesWanted
   std::uint32_t stopped;      ///< what calls stop for that name it: a bit for each named_kind
   std::uint32_t stack_bytes;  ///< the registers and a stack of so many bytes at most are copied; 0: nothing
+  std::uint32_t times;        ///< counted calls are timed
+  std::uint32_t padding;
   std::uint64_t recorded[numbers_per_abi / 64];    ///< calls that are made inside and recorded, a bit for each
   std::uint64_t unrecorded[numbers_per_abi / 64];  ///< calls that are made inside and are not wanted
+  std::uint64_t counted[numbers_per_abi / 64];     ///< calls that are made inside and counted
   capture_plan by_number[numbers_per_abi];
   // capture_operation[operation_count], form_plan[form_mask + 1] follow.
 };

@@ -95,6 +95,7 @@ bool CallRecording::leave_body(ptrace::Tracee& tracee, arch::Registers registers
   }
   const Symbols& symbols = contents_.symbols();
   const ThreadArea& area = thread->ring.area();
+  Area& counts = thread->ring.whole_area();
   const arch::CallRegisters program = registers_in(area);
   const std::uint64_t at = registers.instruction_pointer();
   const bool noting = at >= symbols.behind_call && at < symbols.noted && area.phase == phase_calling;
@@ -109,9 +110,11 @@ bool CallRecording::leave_body(ptrace::Tracee& tracee, arch::Registers registers
       thread->ring.close_call();
       trace::SyscallExit exit;
       exit.value = static_cast<std::int64_t>(result);
-      exit.is_error = exit.value < 0 && exit.value >= -4095;
+      exit.is_error = is_error(exit.value);
       exit.instruction_pointer = program.behind_call;
       calls_.on_left(tracee, exit);
+    } else {
+      settle_count(counts, static_cast<std::int64_t>(result));
     }
   } else {
     // The kernel is about to go on with a call that was interrupted, such as the rest of a sleep.
@@ -123,13 +126,16 @@ bool CallRecording::leave_body(ptrace::Tracee& tracee, arch::Registers registers
     collect();
     arch::put_before_call(registers, program, number);
     static_cast<void>(ptrace::stopped_thread(tracee).set_registers(registers));
+    constexpr std::int64_t restarts = -516;  // ERESTART_RESTARTBLOCK
     if (tracee.detaching) {
       thread->ring.close_call();
+    } else if (goes_on && !thread->ring.has_open_call()) {
+      settle_count(counts, restarts);
     } else if (!taken_back && thread->ring.has_open_call()) {
       // It was reported a moment ago, so it ends as if the kernel had been about to restart it, which it may always do.
       thread->ring.close_call();
       trace::SyscallExit exit;
-      exit.value = goes_on ? -516 : -513;  // ERESTART_RESTARTBLOCK, ERESTARTNOINTR
+      exit.value = goes_on ? restarts : -513;  // ERESTARTNOINTR
       exit.is_error = true;
       exit.instruction_pointer = program.behind_call;
       calls_.on_left(tracee, exit);

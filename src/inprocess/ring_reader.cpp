@@ -98,8 +98,7 @@ void ThreadRing::report(TickClock& clock, ptrace::RecordedCalls& calls) {
   std::memcpy(&left, record, sizeof left);
   auto& exit = event.what.emplace<trace::SyscallExit>();
   exit.value = left.result;
-  constexpr std::int64_t lowest_error = -4095;
-  exit.is_error = left.result < 0 && left.result >= lowest_error;
+  exit.is_error = is_error(left.result);
   exit.instruction_pointer = head_.instruction_pointer;
   open_ = false;
   const RecordedMemory memory(tid_, chunks, entry_);

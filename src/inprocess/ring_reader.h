@@ -20,6 +20,7 @@ class ThreadRing {
 
   [[nodiscard]] pid_t tid() const { return tid_; }
   [[nodiscard]] ThreadArea& area() const { return area_->thread; }
+  [[nodiscard]] Area& whole_area() const { return *area_; }
   /// Whether an entry was reported whose exit was not.
   [[nodiscard]] bool has_open_call() const { return open_; }
   /// Its exit is reported otherwise.

@@ -29,4 +29,9 @@ trace::EventTime TickClock::time_at(std::uint64_t ticks) {
   return {realtime_ - (now_ - latest_), latest_};
 }
 
+std::chrono::nanoseconds TickClock::duration(std::uint64_t ticks) const {
+  constexpr double longest = 1e18;  // which a tracee may exceed, as it writes what it likes
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(static_cast<double>(ticks) * rate_, longest)));
+}
+
 }  // namespace tracer::inprocess

@@ -15,6 +15,8 @@ class TickClock {
   void look();
   /// The time of a moment. Later moments that are asked for have no earlier times.
   [[nodiscard]] trace::EventTime time_at(std::uint64_t ticks);
+  /// How long so many ticks take, by the last look().
+  [[nodiscard]] std::chrono::nanoseconds duration(std::uint64_t ticks) const;
 
  private:
   std::uint64_t first_ticks_;

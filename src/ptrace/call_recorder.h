@@ -9,9 +9,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "ptrace/stopped_thread.h"
+#include "trace/call_totals.h"
 #include "trace/event.h"
 #include "trace/memory.h"
 
@@ -50,6 +52,8 @@ class RecordedCalls {
   virtual void on_damaged(pid_t tid) = 0;
   /// The stopped thread has left a recorded call, of which it could not record that itself.
   virtual void on_left(Tracee& tracee, const trace::SyscallExit& exit) = 0;
+  /// So many calls were made that were not recorded one by one.
+  virtual void on_counted(std::span<const trace::CallTotals> calls) = 0;
   /// The stopped thread got this signal, while it did something for the recorder, too. `info`: null if it is not known.
   virtual void report_signal(Tracee& tracee, int signal, const siginfo_t* info) = 0;
   /// The thread with this id; null if it is none of ours.
@@ -91,6 +95,8 @@ class CallRecorder {
   virtual Leaving prepare_detach(Tracee& tracee) = 0;
   /// Some threads do not stop: what is ours stays, in a state that needs no tracer.
   virtual void abandon() = 0;
+  /// Nothing that is recorded from now on is of interest: reports what was counted.
+  virtual void conclude() = 0;
 };
 
 /// Makes a recorder that reports to this sink.

@@ -98,6 +98,9 @@ Result<trace::RunEnd> PtraceEngine::run(trace::EventHandler& handler) {
   attacher_.announce(*this);
   attacher_.start_program(*this);
   serve(handler);
+  if (recorder_) {
+    recorder_->conclude();
+  }
   handler_ = nullptr;
   if (functions_ && functions_->found_nothing()) {
     const std::string_view remedy = options_.as_ltrace ? "" : "; --list-probes=PROG lists what there is";
@@ -436,6 +439,12 @@ void PtraceEngine::on_damaged(pid_t tid) {
 void PtraceEngine::on_left(Tracee& tracee, const trace::SyscallExit& exit) {
   if (std::exchange(tracee.call_reported, false)) {
     emit(tracee, exit);
+  }
+}
+
+void PtraceEngine::on_counted(std::span<const trace::CallTotals> calls) {
+  if (handler_ != nullptr) {
+    handler_->totals(calls);
   }
 }
 

@@ -70,6 +70,7 @@ class PtraceEngine final : public trace::Engine, private EventSink, private Reco
   void on_recorded(pid_t tid, trace::Event& event, const trace::Memory& memory) override;
   void on_damaged(pid_t tid) override;
   void on_left(Tracee& tracee, const trace::SyscallExit& exit) override;
+  void on_counted(std::span<const trace::CallTotals> calls) override;
   void report_signal(Tracee& tracee, int signal, const siginfo_t* info) override;
   [[nodiscard]] Tracee* find_tracee(pid_t tid) override { return tracees_.find(tid); }
   void heed(trace::Verdict verdict, const Tracee& tracee);

@@ -122,6 +122,7 @@ class Taker final : public ptrace::RecordedCalls {
   }
   void on_damaged(pid_t) override {}
   void on_left(ptrace::Tracee&, const trace::SyscallExit&) override {}
+  void on_counted(std::span<const trace::CallTotals>) override {}
   void report_signal(ptrace::Tracee&, int, const siginfo_t*) override {}
   ptrace::Tracee* find_tracee(pid_t) override { return nullptr; }
   [[nodiscard]] std::uint64_t taken() const { return taken_; }

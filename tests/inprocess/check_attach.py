@@ -281,6 +281,35 @@ def check_dead_proxy(tracer, calls, out, failures):
         failures.append('killed: the program did not end as it should')
 
 
+def check_summary(tracer, calls, out, failures):
+    """What programs count of their calls is what ptrace counts, and shows when the tracer leaves."""
+    counts = ['-f', '-c', '-S', 'calls', '-U', 'calls,errors,name']
+    tables = []
+    for engine in ('ptrace', 'inprocess'):
+        program = Program([calls, 'when-told', '200'])
+        tracing = Attached(tracer, out, program.pid, counts, engine)
+        tracing.process.stderr.readline()
+        program.process.stdin.write('go\n')
+        program.process.stdin.flush()
+        tracing.process.communicate(timeout=LIMIT)
+        program.process.communicate(timeout=LIMIT)
+        # Which calls wait, for the word and for a thread, is a matter of when these come.
+        tables.append({line for line in out.read_text().splitlines()[2:-2] if line.split()[-1] not in ('futex', 'read')})
+    if tables[0] != tables[1] or len(tables[0]) < 5:
+        failures.append(f'-c: {tables[1] - tables[0]} instead of {tables[0] - tables[1]}')
+    program = Program([calls, 'until-told', '3', '4'])
+    before, _ = program.code()
+    tracing = Attached(tracer, out, program.pid, ['-d', *counts])
+    for line in tracing.process.stderr:
+        if ': patched' in line:
+            break
+    tracing.detach()
+    after, ours = program.code()
+    if 'getppid' not in out.read_text() or after != before or ours:
+        failures.append(f'-c until told: {out.read_text()}, left {ours}')
+    program.end()
+
+
 def main():
     tracer, calls = sys.argv[1:3]
     seconds = float(sys.argv[3]) if len(sys.argv) > 3 else 10
@@ -302,6 +331,7 @@ def main():
         check_stops_and_conts(tracer, calls, out, seconds / 3, failures)
         check_crowd(tracer, calls, out, failures)
         check_dead_proxy(tracer, calls, out, failures)
+        check_summary(tracer, calls, out, failures)
         check_detaching(tracer, calls, out, seconds, failures)
     for failure in failures:
         print('FAILED', failure)

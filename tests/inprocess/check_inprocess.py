@@ -228,6 +228,72 @@ def check_recording(runs, calls, failures):
             failures.append(f'{program}: what the recording lacks is not said: {known.stderr}')
 
 
+# Half of the signals come while the recorder runs. Each has to leave both counts as they would be without it.
+STORM = """
+import os, signal
+handled = 0
+def on_alarm(*_):
+    global handled
+    handled += 1
+    os.getuid()
+signal.signal(signal.SIGALRM, on_alarm)
+signal.setitimer(signal.ITIMER_REAL, 0.001, 0.0002)
+for _ in range(60000): os.getppid()
+signal.setitimer(signal.ITIMER_REAL, 0)
+print(handled)
+"""
+KILLED = """
+import os, signal
+end, start = os.pipe()
+child = os.fork()
+if child == 0:
+    for _ in range(5000): os.getppid()
+    os.write(start, b'x')
+    signal.pause()
+os.read(end, 1)
+os.kill(child, signal.SIGKILL)
+print(os.WTERMSIG(os.waitpid(child, 0)[1]))
+"""
+
+
+def check_summary(runs, calls, failures):
+    """Calls that nobody looks at one by one are counted by the program. No count is missing, and none is too many."""
+
+    def counted(engine, command, options=()):
+        lines, done = runs.traced(engine, ['-f', '-c', '-S', 'calls', '-U', 'calls,errors,name', *options], command)
+        table = {}
+        for line in lines[2:-2]:
+            fields = line.split()
+            table[fields[-1]] = (int(fields[0]), int(fields[1]) if len(fields) == 3 else 0)
+        return table, done
+
+    def expect(what, found, wanted):
+        if found != wanted:
+            failures.append(f'-c, {what}: {found} instead of {wanted}')
+
+    for mode, count in (('', 3000), ('pointers', 50), ('forks', 60), ('execs', 20), ('mappings', 200)):
+        command = [calls, mode, str(count)]
+        by_ptrace, inside = (set(counted(engine, command)[0].items()) for engine in ('ptrace', 'inprocess'))
+        expect(mode, inside - by_ptrace, by_ptrace - inside)
+    expect('-e', counted('inprocess', [calls, '', '3000'], ['-e', 'trace=getppid'])[0].keys(), {'getppid'})
+    for threads in (1, 8, 64):
+        each = 4000 // threads + 100
+        table, _ = counted('inprocess', [calls, 'threads', str(each), str(threads)])
+        expect(f'{threads} threads', table.get('getppid'), (each * (threads + 1), 0))
+    table, done = counted('inprocess', [sys.executable, '-c', KILLED])
+    expect('killed', (table.get('getppid'), done.stdout), ((5000, 0), '9\n'))
+    table, done = counted('inprocess', [sys.executable, '-c', STORM])
+    handled = int(done.stdout.strip() or 0)
+    expect('signals', (table.get('getppid'), table.get('getuid', (0, 0))[0] - handled in range(4), handled > 0), ((60000, 0), True, True))
+    _, done = counted('inprocess', [calls, 'forged', '3000'])
+    expect('forged counts', done.returncode, 0)
+    # A call that waits so long takes no less.
+    lines, _ = runs.traced('inprocess', ['-f', '-c', '-w', '-U', 'max-time,min-time,calls,name', '-e', 'trace=select,pselect6'],
+                           [sys.executable, '-c', 'import select\nfor i in range(12): select.select([], [], [], 0.01)'])
+    longest, shortest, number = lines[2].split()[:3]
+    expect('elapsed time', (int(number), float(longest) >= float(shortest) >= 0.0099), (12, True))
+
+
 def check_is_inside(runs, calls, failures):
     if runs.patched([calls, '', '200']) < 2:
         failures.append('getppid and read are not patched in a loop of both')
@@ -244,6 +310,7 @@ def main():
             return SKIPPED
         check_is_inside(runs, calls, failures)
         check_counts(runs, calls, failures)
+        check_summary(runs, calls, failures)
         check_shared_memory(runs, calls, failures)
         check_same_output(runs, calls, failures)
         check_names(runs, calls, failures)

@@ -13,6 +13,7 @@
 #include "capture/carry_out.h"
 #include "inprocess/layout.h"
 #include "inprocess/recorder/own_calls.h"
+#include "inprocess/recorder/own_memory.h"
 
 // The entry. rcx: behind the call instruction, as that leaves it; r11 is free; all else is the program's.
 asm(R"(
@@ -243,7 +244,6 @@ namespace tracer::inprocess::recorder {
 namespace {
 
 extern "C" {
-std::uint64_t copy_bytes(std::byte* to, const void* from, std::uint64_t count);
 std::uint32_t record_entry(ThreadArea* thread);
 void record_exit(ThreadArea* thread);
 }
@@ -254,16 +254,10 @@ static_assert(offsetof(ThreadArea, r15) == 96 && offsetof(ThreadArea, flags) == 
 static_assert(offsetof(Area, ring) == 65536 && sizeof(ThreadArea) <= area_head_size);
 static_assert(owners_address == 0x7ea000400000 && sizeof(Owner) == 16 && owners_per_bucket == 4 && buckets == 256);
 
-constexpr std::uint64_t page_size = 4096;
-constexpr std::uint64_t address_end = 0x7fff'ffff'f000;
 constexpr std::uint64_t call_instruction_size = 2;
 
 const Tables& tables() {
   return *reinterpret_cast<const Tables*>(tables_address);
-}
-
-const Commons& commons() {
-  return *reinterpret_cast<const Commons*>(areas_address);
 }
 
 std::uint64_t ticks() {
@@ -281,55 +275,6 @@ void fetch_for_writing(const std::byte* ring) {
     asm volatile("prefetchw %0" : : "m"(ring[ahead + i * line]));
   }
 }
-
-/// The memory of the process that this runs in. Nothing is read that might not be there: the kernel is asked first, by
-/// a call that fails in one of two ways.
-class OwnMemory final : public trace::Memory {
- public:
-  explicit OwnMemory(ThreadArea& thread) : thread_(thread) {}
-
-  [[nodiscard]] std::size_t read(RemoteAddr address, std::span<std::byte> into) const override {
-    std::size_t done = 0;
-    while (done < into.size()) {
-      const std::uint64_t here = address.value() + done;
-      if (!is_readable(here & ~(page_size - 1))) {
-        break;
-      }
-      const std::size_t part = std::min(into.size() - done, static_cast<std::size_t>(page_size - here % page_size));
-      const std::uint64_t left = copy_bytes(into.data() + done, reinterpret_cast<const void*>(here), part);
-      done += part - left;
-      if (left != 0) {
-        break;
-      }
-    }
-    return done;
-  }
-
- private:
-  [[nodiscard]] bool is_readable(std::uint64_t page) const {
-    if (page >= address_end) {
-      return false;
-    }
-    const std::uint32_t generation = __atomic_load_n(&commons().generation, __ATOMIC_ACQUIRE);
-    const std::uint64_t known = remembered_page(page, generation);
-    std::uint64_t& place = thread_.readable[(page / page_size) % std::size(thread_.readable)];
-    if (generation != 0 && place == known) {
-      return true;
-    }
-    // The end of the page, as the address 0 would ask for nothing.
-    const std::uint64_t asked = page + page_size - sizeof(std::uint64_t);
-    if (own_call(rt_sigprocmask_number, invalid_how, asked, nullptr, reinterpret_cast<void*>(sizeof(std::uint64_t)),
-                 0) == fault) {
-      return false;
-    }
-    if (generation != 0) {
-      place = known;
-    }
-    return true;
-  }
-
-  ThreadArea& thread_;
-};
 
 /// A record that is being made in a thread's ring.
 class Output final : public capture::Recorder {
@@ -562,17 +507,23 @@ std::uint32_t record_entry(ThreadArea* area) {
     return 0;
   }
   const std::uint64_t bit = std::uint64_t{1} << (number % 64);
-  thread.unrecorded = 0;
   if ((t.recorded[number / 64] & bit) == 0) {
-    if ((t.unrecorded[number / 64] & bit) == 0) {
+    const bool counts = (t.counted[number / 64] & bit) != 0;
+    if (!counts && (t.unrecorded[number / 64] & bit) == 0) {
       return 0;
     }
-    thread.unrecorded = 1;
+    thread.making = counts ? making_counted : making_silent;
     thread.number = number;
     thread.before_entry = thread.written;
+    thread.is_counted = 0;
+    if (counts) {
+      thread.has_counted[number / 64] |= bit;
+      thread.started = t.times != 0 ? ticks() : 0;
+    }
     __atomic_store_n(&thread.phase, std::uint32_t{phase_calling}, __ATOMIC_RELEASE);
     return 1;
   }
+  thread.making = making_recorded;
   const std::uint64_t arguments[] = {thread.rdi, thread.rsi, thread.rdx, thread.r10, thread.r8, thread.r9};
   const capture_plan& plan = plan_of(number, arguments);
   if (((plan.named_at_entry | plan.named_at_exit) & t.stopped) != 0) {
@@ -603,10 +554,24 @@ std::uint32_t record_entry(ThreadArea* area) {
   return 1;
 }
 
+/// A signal may lead the thread out of here after any instruction. Then the tracer counts the call, or gives the
+/// counter once more the value that it has been promised.
+void count(ThreadArea& thread) {
+  Counter& counter = reinterpret_cast<Area*>(&thread)->counters[thread.number % numbers_per_abi];
+  const std::uint64_t taken = tables().times != 0 ? ticks() - thread.started : 0;
+  thread.counted = with_call(counter, is_error(static_cast<std::int64_t>(thread.result)), taken);
+  __atomic_store_n(&thread.is_counted, std::uint64_t{1}, __ATOMIC_RELEASE);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  counter = thread.counted;
+}
+
 /// The call is made: the rest of it.
 void record_exit(ThreadArea* area) {
   ThreadArea& thread = *area;
-  if (thread.unrecorded != 0) {
+  if (thread.making != making_recorded) {
+    if (thread.making == making_counted) {
+      count(thread);
+    }
     thread.target = thread.behind_call;
     return;
   }
@@ -616,9 +581,7 @@ void record_exit(ThreadArea* area) {
   const std::uint64_t arguments[] = {thread.rdi, thread.rsi, thread.rdx, thread.r10, thread.r8, thread.r9};
   Output output(thread, record);
   const capture_plan& plan = plan_of(thread.number % numbers_per_abi, arguments);
-  constexpr std::int64_t lowest_error = -4095;
-  const bool failed = result < 0 && result >= lowest_error;
-  if (!failed || plan.exit_if_failed != 0) {
+  if (!is_error(result) || plan.exit_if_failed != 0) {
     capture_memory(thread, {all_operations() + plan.exit_first, plan.exit_count}, arguments, result, output);
   }
   if ((tables().names & names_commands) != 0) {
