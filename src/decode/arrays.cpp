@@ -168,8 +168,8 @@ void ArrayDecoder::emit_missing(const Elements& all) const {
     unreadable_rest(end);
   } else if (all.next < all.count) {
     std::byte next{};
-    const bool goes_on =
-        all.next * all.size < all.place.bytes.size() || session_.memory.read(end, std::span(&next, 1)) == 1;
+    const bool goes_on = all.ends_here || all.next * all.size < all.place.bytes.size() ||
+                         session_.memory.read(end, std::span(&next, 1)) == 1;
     goes_on ? out_.more() : unreadable_rest(end);
   }
 }

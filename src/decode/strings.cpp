@@ -125,6 +125,10 @@ bool StringDecoder::text_and_nul(const Place& place, std::uint64_t size) const {
 bool StringDecoder::text_to_nul(const Place& place, std::uint64_t size) const {
   const std::uint64_t limit = session_.setting.options.string_limit;
   const auto wanted = static_cast<std::size_t>(std::min(size, limit + 1));
+  if (wanted == 0 && place.kind == Place::Kind::remote) {
+    out_.bytes({}, {});
+    return true;
+  }
   const ScratchGuard guard(state_.scratch);
   std::optional<std::span<const std::byte>> text;
   if (place.kind == Place::Kind::copied && place.bytes.size() >= wanted) {
@@ -208,7 +212,7 @@ bool StringDecoder::text(const Type& type, const Place& place, const Context& co
     if (!n) {
       return false;
     }
-    capacity = *n;
+    capacity = is_fixed ? std::min(*n, context.remaining) : *n;
   }
   if (is_fixed && type.style == spec::Style::text) {
     return text_and_nul(place, capacity);

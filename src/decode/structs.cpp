@@ -140,7 +140,7 @@ bool StructDecoder::structure(const Type& type, const Place& place, const Contex
     // The field that says how much there is is there in any case.
     const Field* own = own_size(layout);
     const std::uint64_t least = own != nullptr ? end_of(*own) : 0;
-    available = std::min(available, std::max(static_cast<std::uint64_t>(*said), least));
+    available = std::min({available, std::max(static_cast<std::uint64_t>(*said), least), unlimited - 1});
   }
   const std::uint64_t least = layout.filled_size != 0 ? 1 : size_of_first_field(layout);
   if (available < std::max<std::uint64_t>(layout.min_size, least) && !layout.is_list) {
@@ -331,6 +331,11 @@ void StructDecoder::fields(Context context, std::uint64_t available, bool in_par
       continue;
     }
     context.remaining = available == unlimited ? unlimited : available - offset;
+    if (begins && tables_.types[f.type].kind == TypeKind::cstr) {
+      // Text ends where the program says that the structure does, not where zeros fill it up.
+      const auto said = static_cast<std::uint64_t>(evaluator_.evaluate(scope.type->sized_by, context).value_or(0));
+      context.remaining = std::min(context.remaining, said - std::min(said, offset));
+    }
     if (portion == Portion::at_entry && f.at_exit) {
       state_.fields_emitted = i;
       state_.field_emitted_once = emit_field_once(f, context);
@@ -390,9 +395,12 @@ void StructDecoder::unknown_bytes(const Context& context, std::uint64_t availabl
   if (is_filled && layout.fields.count == 1) {
     known = chosen_size(tables_.types[tables_.fields[layout.fields.first].type], scope.place, context);
   }
-  if (has_unnamed_rest(layout) && available != unlimited && available > known) {
-    out_.more();
-    return;
+  if (has_unnamed_rest(layout) && available != unlimited) {
+    const Field& rest = Tables::slice(tables_.fields, layout.fields).back();
+    if (available > std::max(known, offset_of(rest, context))) {
+      out_.more();
+      return;
+    }
   }
   if (own_size(layout) != nullptr && tables_.exprs[layout.sized_by].op == spec::ExprOp::add && !layout.variable &&
       available > known) {

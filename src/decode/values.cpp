@@ -151,10 +151,14 @@ bool ValueDecoder::target(const Type& pointer, RemoteAddr address, const Context
   context.remaining = unlimited;
   if (pointer.sized_by != spec::none) {
     const auto size = evaluator_.evaluate(pointer.sized_by, context);
-    if (!size || *size < 0) {
+    if (!size) {
       return false;
     }
-    context.remaining = static_cast<std::uint64_t>(*size);
+    // Of bytes that the program gives a size below zero is a large one.
+    context.remaining = std::min(static_cast<std::uint64_t>(*size), unlimited - 1);
+    if (*size < 0 && (pointer.direction == spec::Direction::out || !ends_in_bytes(type, context))) {
+      return false;
+    }
   }
   if (type.kind != TypeKind::scalar && type.kind != TypeKind::pointer) {
     return value_within(type, Place::remote(address), context);
@@ -209,6 +213,20 @@ bool ValueDecoder::is_text(const Type& type, const Context& context) const {
   const Context within = context.in(inner);
   const Type* found = evaluator_.chosen(type, within);
   return found != nullptr && found->kind != TypeKind::choice && is_text(*found, within);
+}
+
+/// Whether a type is bytes, by what its tables choose.
+bool ValueDecoder::ends_in_bytes(const Type& type, const Context& context) const {
+  if (type.kind != TypeKind::choice) {
+    return type.kind == TypeKind::bytes;
+  }
+  const ScratchGuard guard(state_.scratch);
+  Scope inner;
+  inner.outer = context.scope;
+  inner.params = evaluator_.evaluate_params(type.args, context);
+  const Context within = context.in(inner);
+  const Type* found = evaluator_.chosen(type, within);
+  return found != nullptr && ends_in_bytes(*found, within);
 }
 
 bool ValueDecoder::custom(const Type& type, const Place& place, const Context& context) {

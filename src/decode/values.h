@@ -51,6 +51,7 @@ class ValueDecoder {
   bool choice(const spec::Type& type, const Place& place, const Context& context);
   bool custom(const spec::Type& type, const Place& place, const Context& context);
   [[nodiscard]] bool is_text(const spec::Type& type, const Context& context) const;
+  [[nodiscard]] bool ends_in_bytes(const spec::Type& type, const Context& context) const;
 
   Session& session_;
   const spec::Tables& tables_;

@@ -19,11 +19,8 @@ constexpr std::size_t max_sun_path = 108;
 
 /// Shows the bytes after the family of the transport address in a sockaddr_rxrpc, in a field without a name.
 bool bare_bytes(decode::CustomContext& context) {
-  constexpr std::uint64_t family_size = 2;
-  constexpr std::uint64_t max_size = 28;
-  std::array<std::byte, max_size - family_size> raw{};
-  const auto size = std::clamp(context.size(), family_size, max_size) - family_size;
-  const auto bytes = std::span(raw).first(static_cast<std::size_t>(size));
+  std::array<std::byte, 128> raw{};  // as long as the longest address
+  const auto bytes = std::span(raw).first(std::min<std::size_t>(context.size(), raw.size()));
   context.out().begin_bare_field("data", "bytes");
   if (context.copy(bytes)) {
     context.out().bytes(bytes, {});
