@@ -64,7 +64,7 @@ bool StructDecoder::has_unnamed_rest(const Struct& layout) const {
 /// Whether an argument says how large it is, or it is filled, so that the kernel takes for zero what the program does
 /// not give of it.
 bool StructDecoder::is_filled_up(const Struct& layout) const {
-  return layout.sized_by != spec::none && (!layout.variable || has_unnamed_rest(layout)) &&
+  return layout.sized_by != spec::none && (!layout.variable || layout.filled_size != 0 || has_unnamed_rest(layout)) &&
          (layout.filled_size != 0 || tables_.exprs[layout.sized_by].op == spec::ExprOp::outer);
 }
 
@@ -76,6 +76,15 @@ bool StructDecoder::says_all(const Struct& layout) const {
 /// Of one that says itself how large it is that size shows even if the rest cannot be read: `{size=24, ???}`.
 bool StructDecoder::shows_size_alone(const Struct& layout) const {
   return layout.filled_size != 0 && end_of(tables_.fields[layout.fields.first]) == layout.filled_size;
+}
+
+/// Where the unnamed field begins that stands for all behind the others.
+std::uint64_t StructDecoder::start_of_rest(const Struct& layout) const {
+  const Field& rest = Tables::slice(tables_.fields, layout.fields).back();
+  const std::uint64_t known = layout.layout.size[index_of(session_.abi)];
+  return rest.at == spec::none
+             ? known
+             : std::max(known, static_cast<std::uint64_t>(evaluator_.evaluate(rest.at, {}).value_or(0)));
 }
 
 std::span<const std::byte> StructDecoder::filled_up(std::span<const std::byte> given, std::uint64_t size) const {
@@ -146,7 +155,8 @@ bool StructDecoder::structure(const Type& type, const Place& place, const Contex
   if (available < std::max<std::uint64_t>(layout.min_size, least) && !layout.is_list) {
     return false;
   }
-  const std::uint64_t full = layout.layout.size[index_of(session_.abi)];
+  const std::uint64_t fixed = layout.layout.size[index_of(session_.abi)];
+  const std::uint64_t full = layout.variable ? std::max<std::uint64_t>(fixed, layout.filled_size) : fixed;
   std::uint64_t wanted = std::min(full, available);
   // What is always of one size is there to its end, whatever of it is described.
   if ((layout.variable && available != unlimited) || evaluator_.is_constant(layout.sized_by)) {
@@ -186,7 +196,7 @@ std::uint64_t StructDecoder::least_readable(const Struct& layout, std::uint64_t 
     return std::min<std::uint64_t>(wanted, layout.filled_size);
   }
   if (has_unnamed_rest(layout)) {
-    return std::min<std::uint64_t>(wanted, layout.layout.size[index_of(session_.abi)]);
+    return std::min(wanted, start_of_rest(layout));
   }
   if (layout.has_brief && state_.depth.abbreviate && own_size(layout) != nullptr) {
     return std::min(wanted, end_of(layout, &Field::in_brief));  // what does not show need not be there
@@ -331,7 +341,7 @@ void StructDecoder::fields(Context context, std::uint64_t available, bool in_par
       continue;
     }
     context.remaining = available == unlimited ? unlimited : available - offset;
-    if (begins && tables_.types[f.type].kind == TypeKind::cstr) {
+    if (begins && says_all(*scope.type) && tables_.types[f.type].kind == TypeKind::cstr) {
       // Text ends where the program says that the structure does, not where zeros fill it up.
       const auto said = static_cast<std::uint64_t>(evaluator_.evaluate(scope.type->sized_by, context).value_or(0));
       context.remaining = std::min(context.remaining, said - std::min(said, offset));
@@ -392,12 +402,12 @@ void StructDecoder::unknown_bytes(const Context& context, std::uint64_t availabl
   const std::int64_t filled = is_filled ? evaluator_.evaluate(layout.sized_by, context).value_or(0) : 0;
   available = is_filled ? std::min(available, static_cast<std::uint64_t>(filled)) : available;
   std::uint64_t known = layout.layout.size[index_of(session_.abi)];
+  known = layout.variable ? std::max<std::uint64_t>(known, layout.filled_size) : known;
   if (is_filled && layout.fields.count == 1) {
     known = chosen_size(tables_.types[tables_.fields[layout.fields.first].type], scope.place, context);
   }
   if (has_unnamed_rest(layout) && available != unlimited) {
-    const Field& rest = Tables::slice(tables_.fields, layout.fields).back();
-    if (available > std::max(known, offset_of(rest, context))) {
+    if (available > start_of_rest(layout)) {
       out_.more();
       return;
     }

@@ -47,6 +47,7 @@ class StructDecoder {
   [[nodiscard]] const spec::Field* own_size(const spec::Struct& layout) const;
   [[nodiscard]] bool has_unnamed_rest(const spec::Struct& layout) const;
   [[nodiscard]] bool is_filled_up(const spec::Struct& layout) const;
+  [[nodiscard]] std::uint64_t start_of_rest(const spec::Struct& layout) const;
   [[nodiscard]] bool says_all(const spec::Struct& layout) const;
   [[nodiscard]] bool shows_size_alone(const spec::Struct& layout) const;
   [[nodiscard]] std::span<const std::byte> filled_up(std::span<const std::byte> given, std::uint64_t size) const;

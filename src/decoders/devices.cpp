@@ -57,13 +57,18 @@ namespace {
 
 /// Shows a request of the device mapper as the first element of an array whose other elements are its data.
 bool dm_request(decode::CustomContext& context, bool has_data) {
-  constexpr std::uint64_t least = 312;  // bytes of struct dm_ioctl
+  constexpr std::uint64_t least = 305;  // bytes of struct dm_ioctl up to the end of the names
   std::array<std::byte, least> head{};
   if (!context.copy(head)) {
     return false;
   }
   constexpr std::uint64_t known = 4;
-  const bool is_whole = number_at(head, 0, 4) == known && number_at(head, 12, 4) >= least;
+  constexpr std::size_t size_offset = 12;
+  const auto said = number_at(head, size_offset, 4);
+  if (said < size_offset) {
+    return false;
+  }
+  const bool is_whole = number_at(head, 0, 4) == known && said >= least;
   auto& out = context.out();
   out.begin_array();
   out.begin_element();

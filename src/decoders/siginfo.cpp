@@ -195,7 +195,7 @@ class Printer {
     const auto* found = std::find_if(known.begin(), known.end(), [&](const Known& k) { return k.bits == arch; });
     const auto name = found == known.end() ? std::string_view{} : context_.call_numbered(found->abi, number);
     if (name.empty()) {
-      field("si_syscall", number, Style::number, true);
+      field("si_syscall", number, Style::number, false);
     } else {
       TextBuffer text;
       text.append("__NR_");
