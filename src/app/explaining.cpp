@@ -191,7 +191,7 @@ int explain_recorded(const cli::Options& options) {
     return complain("it is no recording of --record, and only the calls of one can be written with -o/--output");
   }
   if (const Status read = explain::read_json_trace(name == "-" ? STDIN_FILENO : file.get(), story); !read) {
-    return complain(read.error().message + "; record the run with -f -y -s 1024 --format=json -o FILE");
+    return complain(read.error().message + "; record the run with -f -y -s 4096 --format=json -o FILE");
   }
   write_report(options, explain::explain(story));
   return EXIT_SUCCESS;

@@ -19,7 +19,7 @@
 namespace tracer::app {
 
 /// How many bytes of each string --explain reads, including what is written to standard error.
-constexpr std::uint32_t explained_text = 1024;
+constexpr std::uint32_t explained_text = 4096;
 
 /// Adds to the options what --explain needs: the calls to watch and the notes to suppress.
 cli::Options with_explaining(cli::Options options, const spec::Tables& tables);

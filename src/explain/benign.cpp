@@ -109,8 +109,9 @@ bool is_user_settings(const std::string& path) {
 /// Returns the reason for files that interpreters look for in search of modules; empty for other files. If a module is
 /// missing, the interpreter prints a message.
 std::string_view module_search(const Process& process, const Step& step) {
+  // The interpreter of a script has the script's name.
   const std::string name = process.name();
-  if (name.compare(0, 6, "python") == 0 && step.path.find("/lib/python") != std::string::npos) {
+  if (contains(step.path, "/lib/python") || contains(step.path, "/dist-packages")) {
     return "Python's search for its modules (optional)";
   }
   const bool of_node = step.path.find("node_modules") != std::string::npos ||
@@ -120,7 +121,8 @@ std::string_view module_search(const Process& process, const Step& step) {
     return "Node.js's search for its modules (optional)";
   }
   const bool of_perl = step.path.find("/perl") != std::string::npos || step.path.find("_perl") != std::string::npos;
-  return name.compare(0, 4, "perl") == 0 && of_perl ? "Perl's search for its modules (optional)" : "";
+  const bool is_installed = step.path.starts_with("/usr/") || step.path.starts_with("/etc/");
+  return of_perl && (name.starts_with("perl") || is_installed) ? "Perl's search for its modules (optional)" : "";
 }
 
 }  // namespace

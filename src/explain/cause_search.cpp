@@ -257,11 +257,12 @@ class Search {
 
 namespace {
 
-/// True if the step is the last of a process that was to execute a program and did not come so far.
+/// True if the process was to execute a program, and the step kept it from that: it is its last one, or that call.
 bool prevents_exec(const Process& process, const Step& step) {
   constexpr std::string_view preparations =
       "chdir fchdir chroot setuid setgid setgroups setresuid setresgid setsid dup2";
-  return process.last_exec == 0 && &step == &process.steps.back() && is_listed(step.call.name, preparations);
+  return process.last_exec == 0 && (is_listed(step.call.name, "execve execveat") ||
+                                    (&step == &process.steps.back() && is_listed(step.call.name, preparations)));
 }
 
 /// Returns the process whose failed call `speaker` names with its path and error, for itself or as the last; nullptr if
@@ -275,7 +276,10 @@ const Process* spoken_for(const Story& story, const Process& speaker) {
       const bool is_failure = step.kind == Step::Kind::failure && pid != speaker.pid && step.order > latest;
       const bool says_error =
           is_failure && (contains(words, error_text_of(step.call.error)) || is_named(step.call.error, words));
-      if (says_error && (Ranking::is_mentioned(step.path, words) || prevents_exec(process, step))) {
+      // Its own words, with the whole path.
+      const bool says_all = is_failure && is_listed(step.call.error, "ENOENT ENOTDIR EACCES") &&
+                            is_named(step.path, words) && reports_inability(words);
+      if (says_all || (says_error && (Ranking::is_mentioned(step.path, words) || prevents_exec(process, step)))) {
         found = &process;
         latest = step.order;
       }

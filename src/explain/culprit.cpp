@@ -1,6 +1,7 @@
 #include "explain/culprit.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -23,6 +24,14 @@ const Step* last_words(const Process& process) {
     }
   }
   return last;
+}
+
+constexpr std::size_t least_words = 8;  // a shorter line may be repeated by chance
+
+/// True if the last line that `child` wrote where the user does not see it stands in `words`.
+bool is_repeated_in(const Process& child, const std::string& words) {
+  const std::string line = last_line(child.messages());
+  return line.size() >= least_words && contains(words, line);
 }
 
 /// The processes of a story by their parents. A process ID is greater than that of its parent, or the kernel has begun
@@ -84,14 +93,13 @@ class Family {
 /// True if `process` repeats the last line that `child`, or one that descends from it, wrote where the user does not
 /// see it.
 bool is_relayed(const Family& family, const Process& child, const Process& process) {
-  constexpr std::size_t least_words = 8;
   constexpr std::size_t most_looked_at = 1000;  // a chain of processes may be long, and each link ask for those below
   const std::string words = process.messages() + '\n' + process.complaints();
   std::vector<const Process*> rest = {&child};
   for (std::size_t looked_at = 0; !rest.empty() && looked_at < most_looked_at; ++looked_at) {
     const Process& one = *rest.back();
     rest.pop_back();
-    if (const std::string line = last_line(one.messages()); line.size() >= least_words && contains(words, line)) {
+    if (is_repeated_in(one, words)) {
       return true;
     }
     family.children_of(one, [&](const Process& other) { rest.push_back(&other); });
@@ -147,6 +155,28 @@ bool reports_own_failure(const Process& process) {
   });
 }
 
+/// Returns what the user saw of the words of those that started `process`, and of theirs.
+std::string words_of_ancestors(const Story& story, const Process& process) {
+  constexpr std::size_t most = 100;
+  std::string words;
+  const Process* above = story.find(process.parent);
+  for (std::size_t i = 0; i < most && above != nullptr && words.size() < 65536; ++i) {
+    for (const Step& step : above->steps) {
+      words += step.kind == Step::Kind::message && !step.is_hidden ? step.text : std::string();
+    }
+    above = above->parent < above->pid ? story.find(above->parent) : nullptr;
+  }
+  return words;
+}
+
+/// True if the words may be about the failure of a child: they name it, or speak of an error or a status.
+bool speaks_of_failure(const std::string& words, const Process& child) {
+  constexpr std::array<std::string_view, 12> parts = {"rror",   "ailed", "ailure", "exit",    "status", "code",
+                                                      "topped", "ecipe", "bort",   "erminat", "eturn",  "nsuccess"};
+  return reports_inability(words) || contains(words, child.name()) ||
+         std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return contains(words, part); });
+}
+
 /// True if the process went on after the failure that `wait` reports: the user does not see what the child wrote, but
 /// what the process wrote afterwards.
 bool is_tolerated(const Story& story, const Family& family, const Process& process, const Step& wait) {
@@ -157,6 +187,19 @@ bool is_tolerated(const Story& story, const Family& family, const Process& proce
     return true;
   }
   const bool spoke_before = own != nullptr && own->order < wait.order;
+  const std::string shown = own == nullptr && was_hidden ? words_of_ancestors(story, process) : std::string();
+  if (is_repeated_in(process, shown) && !is_relayed(family, child, process)) {
+    return true;  // what the process wrote was shown by the one that read it, and the child's words were not
+  }
+  const Step* last = family.last_words_in(process);
+  if (own == nullptr && was_hidden && last != nullptr && last->order > wait.order && !is_remark(last->text) &&
+      !is_repeated_in(child, last->text)) {
+    return true;  // another child, such as cat, said for the process what is wrong
+  }
+  if (own != nullptr && own->order > wait.order && !is_remark(own->text) && !has_same_status(process, *child.exit) &&
+      !speaks_of_failure(words_from(process, wait.order), child)) {
+    return true;
+  }
   if (spoke_before && was_hidden && !has_same_status(process, *child.exit)) {
     return true;  // a last act, such as the trap of a shell
   }

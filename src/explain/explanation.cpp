@@ -69,7 +69,7 @@ std::vector<std::string> not_looked_at(const Explanation& explanation) {
     missing.emplace_back("the directory that it ran in: -y records it");
   }
   if (cut) {
-    missing.emplace_back("the rest of what it said: -s 1024 records it");
+    missing.emplace_back("the rest of what it said: -s 4096 records it");
   }
   const Process& process = *explanation.process;
   if (process.crash && process.exit && process.crash->signal.name == process.exit->signal &&
@@ -162,6 +162,19 @@ void set_outcome(Explanation& result, const Story& story, const Process& first, 
   }
 }
 
+/// Returns a failed process that ran beside `process`, had the same parent and spoke before: most likely one that wrote
+/// what `process` reads. nullptr if there is none.
+const Process* failed_beside(const Story& story, const Process& process) {
+  for (const auto& [pid, other] : story.processes()) {
+    const bool is_beside = pid != process.pid && other.parent == process.parent && other.exit && process.exit &&
+                           other.exit->time > process.started && other.started < process.exit->time;
+    if (is_beside && !other.exit->good() && !other.exit->by_signal && !other.messages().empty()) {
+      return &other;
+    }
+  }
+  return nullptr;
+}
+
 Explanation explain_end(const Story& story, const Process& process) {
   if (!process.exit) {
     return of_one_that_runs(story, process, find_waits(story), false);
@@ -193,6 +206,13 @@ Explanation explain_end(const Story& story, const Process& process) {
     result.process = *spoke;
     result.chain.resize(std::min(result.chain.size(), static_cast<std::size_t>(chain.rend() - spoke) - 1));
     result.answers = find_causes(story, *result.process);
+  }
+  const Process* beside = result.answers.empty() ? failed_beside(story, *result.process) : nullptr;
+  if (std::vector<Answer> answers = beside != nullptr ? find_causes(story, *beside) : std::vector<Answer>();
+      !answers.empty()) {
+    result.chain.push_back(with_pid(*beside) + ", which ran beside it, failed: " + how_it_ended(*beside->exit));
+    result.process = beside;
+    result.answers = std::move(answers);
   }
   result.last_words = last_lines(result.process->messages());
   result.uncaught = result.answers.empty() ? uncaught_error(*result.process) : std::string();

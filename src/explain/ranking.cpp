@@ -7,6 +7,7 @@
 #include "base/directory.h"
 #include "explain/benign.h"
 #include "explain/rule.h"
+#include "explain/shell_script.h"
 #include "explain/socket_address.h"
 #include "format/error_names.h"
 
@@ -17,7 +18,9 @@ namespace {
 constexpr std::string_view lookup_errors = "ENOENT ENOTDIR ELOOP ENXIO";
 constexpr std::string_view lookups =
     "open openat openat2 access faccessat faccessat2 stat lstat newfstatat fstatat64 stat64 lstat64 statx readlink "
-    "readlinkat chdir statfs unlink unlinkat rmdir rename renameat renameat2 inotify_add_watch";
+    "readlinkat chdir statfs unlink unlinkat rmdir rename renameat renameat2 inotify_add_watch mkdir mkdirat chmod "
+    "fchmodat chown lchown fchownat utimensat getxattr lgetxattr listxattr llistxattr truncate symlink symlinkat link "
+    "linkat";
 constexpr std::string_view removals = "unlink unlinkat rmdir";
 constexpr std::string_view lock_calls = "flock fcntl fcntl64";
 // Programs ask for what they can do without, too.
@@ -78,6 +81,23 @@ bool is_given(const Process& process, const Peer& peer) {
 bool is_question(const Call& call) {
   return is_listed(call.name, "access faccessat faccessat2 stat newfstatat lstat statx readlink readlinkat") ||
          contains(to_text(call.argument("flags").value), "O_PATH");
+}
+
+/// Returns the path of the call as the program gave it.
+std::string given_path(const Call& call) {
+  const auto at =
+      std::find_if(call.args.begin(), call.args.end(), [](const Argument& one) { return one.type == "path"; });
+  return at == call.args.end() ? std::string() : at->value.text;
+}
+
+/// True if the words report another error below the line that names the path.
+bool reports_something_later(const std::string& path, const std::string& words) {
+  const std::string line = line_with(words, base_name(path));
+  const std::size_t end = words.find(line) + line.size();
+  const std::string rest = lines_where(words.substr(std::min(end, words.size())), [](std::string_view one) {
+    return !one.starts_with("    at ");  // a frame of a stack
+  });
+  return !line.empty() && reports_error(rest) && !contains(rest, base_name(path));
 }
 
 /// True if the text is about the arguments that the program was given.
@@ -167,7 +187,7 @@ Ranking::Aftermath Ranking::aftermath(const Step& step) const {
     result.words = process_.last_output.text;  // many programs report errors to standard output
   }
   result.is_silent = result.words.empty() && process_.last_output.order < step.order;
-  const std::string all = std::exchange(result.words, without_remarks(result.words));
+  const std::string all = std::exchange(result.words, without_remarks(without_quoted_source(result.words)));
   // Some programs call it a warning that they lack what they cannot do without.
   const std::string line = line_with(all, error_text_of(step.call.error));
   if (result.words.find_first_not_of(" \n") == std::string::npos && is_mentioned(step.path, line)) {
@@ -198,11 +218,16 @@ bool Ranking::is_lookup_without_words(const Step& step) const {
     // exist.
     const bool removes = is_listed(step.call.name, removals);
     const bool has_answered = is_question(step.call) && !process_.last_output.text.empty();
-    return (after.distance > right_after && !is_given(process_, step.path)) || removes || has_spoken_ || has_answered ||
-           has_connected_before(step);
+    const bool is_tolerated =
+        is_question(step.call) && script_goes_on_without(process_, prober_, given_path(step.call));
+    return is_tolerated || (after.distance > right_after && !is_given(process_, step.path)) || removes || has_spoken_ ||
+           has_answered || has_connected_before(step);
   }
   if ((is_lock && reports_another(after.words)) || (is_request && contains(after.words, "limit"))) {
     return false;
+  }
+  if (is_lookup && is_listed(step.call.name, removals) && reports_something_later(step.path, after.words)) {
+    return true;
   }
   const bool is_error_said =
       says_error(step.call.error, after.words) || (&step == last_ && is_its_status(process_, step));

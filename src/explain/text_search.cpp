@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <vector>
 
 #include "base/printable.h"
 #include "explain/record.h"
@@ -51,19 +52,39 @@ std::string without_remarks(const std::string& text) {
   });
 }
 
+std::string without_quoted_source(const std::string& text) {
+  const auto is_marker = [](std::string_view line) {
+    return contains(line, "^") && line.find_first_not_of(" \t|^~+-\n") == std::string_view::npos;
+  };
+  constexpr std::string_view place = "  File \"";  // Python's
+  std::vector<std::string_view> lines;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size() - 1) + 1;
+    lines.push_back(rest.substr(0, end));
+    rest.remove_prefix(end);
+  }
+  std::string kept;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const bool is_quoted = (i + 1 < lines.size() && is_marker(lines[i + 1])) ||
+                           (i > 0 && lines[i - 1].starts_with(place) && lines[i].starts_with("    "));
+    kept += is_quoted || is_marker(lines[i]) ? std::string_view() : lines[i];
+  }
+  return kept;
+}
+
 bool reports_inability(std::string_view text) {
-  constexpr std::array<std::string_view, 26> words = {
-      "annot ",       "ailed open", "an't ",        "ould not ",   "ouldn't ",    "nable to ",  "ailed to ",
-      " found",       "issing",     "o such file",  "not exist",   "o rule to ",  "navailable", "n't exist",
-      "n't open",     "n't read",   "rror openin",  "rror readin", "rror loadin", "o such dir", "NoSuchFile",
-      "FileNotFound", "not access", "not readable", "ailure ",     "naccessible"};
+  constexpr std::array<std::string_view, 28> words = {
+      "annot ",       "ailed open", "an't ",        "ould not ",   "ouldn't ",    "nable to ",    "ailed to ",
+      " found",       "issing",     "o such file",  "not exist",   "o rule to ",  "navailable",   "n't exist",
+      "n't open",     "n't read",   "rror openin",  "rror readin", "rror loadin", "o such dir",   "NoSuchFile",
+      "FileNotFound", "not access", "not readable", "ailure ",     "naccessible", "not contain ", "o file named"};
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return contains(text, word); });
 }
 
 bool reports_error(std::string_view line) {
-  constexpr std::array<std::string_view, 19> words = {
+  constexpr std::array<std::string_view, 20> words = {
       "rror",       "ERROR",  "atal",  "FATAL",  "ailed", "FAILED", "annot ",   "an't ",   "ould not", "nable to ",
-      "o response", "nvalid", "rong ", "nknown", "ad ",   "issing", "ot found", "o such ", "enied"};
+      "o response", "nvalid", "rong ", "nknown", "ad ",   "issing", "ot found", "o such ", "enied",    "not exist"};
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return contains(line, word); });
 }
 

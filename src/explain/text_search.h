@@ -25,6 +25,9 @@ std::string without_remarks(const std::string& text);
 bool is_library_name(std::string_view name);
 /// True if `word` is in `list`, whose words are separated by blanks.
 bool is_listed(std::string_view word, std::string_view list);
+/// Removes the lines of source code that compilers and interpreters quote: above a line of carets, and below the place
+/// in a traceback of Python.
+std::string without_quoted_source(const std::string& text);
 /// Returns the last line of `text` that is not empty, without its newline.
 std::string last_line(std::string_view text);
 /// Returns the first line of `text` that contains `part`, without its newline; empty if none does.

@@ -385,7 +385,7 @@ def recorded_folder(place):
     unknown = explain_record(place, place.fail, 'open', 'settings')
     assert '/settings' not in json.dumps([unknown['answers'][0][part] for part in ('cause', 'looked_at')]), unknown
     assert any('-y records it' in line for line in unknown['not_looked_at']), unknown
-    assert any('-s 1024 records it' in line for line in unknown['not_looked_at']), unknown
+    assert any('-s 4096 records it' in line for line in unknown['not_looked_at']), unknown
 
 
 @test_without_engine

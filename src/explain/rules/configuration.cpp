@@ -9,6 +9,7 @@
 #include "base/number_text.h"
 #include "explain/configuration_text.h"
 #include "explain/rules/rules.h"
+#include "explain/shell_word.h"
 
 namespace tracer::explain::rules {
 
@@ -72,7 +73,7 @@ Place place_named(const std::string& text, const std::string& name) {
 
 /// True for a file whose mistakes are the program's own, not those of who set it up.
 bool is_program_text(const Process& process, const std::string& path) {
-  if (is_source_name(path)) {
+  if (is_source_name(path) || path == process.executable()) {
     return true;
   }
   constexpr std::string_view interpreters =
@@ -87,10 +88,10 @@ bool is_program_text(const Process& process, const std::string& path) {
 }
 
 /// True for lines that name a place that is no mistake in the file: `make: *** [Makefile:2: all] Error 1`, or a frame
-/// of a stack.
+/// of a stack, or the place of a test that failed.
 bool is_mere_place(const std::string& line) {
   return contains(line, "] Error ") || contains(line, "  File \"") || contains(line, "    at ") ||
-         contains(line, "arning: ");
+         contains(line, "arning: ") || contains(line, ":in `") || line.starts_with("#   at ");
 }
 
 /// True for `bash: line 1: nosuch: command not found`, which may come from another machine.
@@ -125,8 +126,8 @@ std::vector<std::string> files_read(const Process& process) {
   for (auto one = process.opened.rbegin(); one != process.opened.rend() && files.size() < max_files; ++one) {
     const bool is_its = one->order >= process.last_exec && !is_library_name(one->path) &&
                         !one->path.starts_with("/proc/") && !one->path.starts_with("/sys/") &&
-                        !one->path.starts_with("/dev/") && !one->path.starts_with("/etc/pam.d/") &&
-                        !is_listed(one->path, of_system);
+                        !one->path.starts_with("/dev/") && !one->path.starts_with("/etc/ssl/certs/") &&
+                        !one->path.starts_with("/etc/pam.d/") && !is_listed(one->path, of_system);
     if (is_its && seen.insert(one->path).second) {
       files.push_back(one->path);
     }
@@ -309,7 +310,34 @@ std::optional<Finding> wrong_line(const Case& facts) {
   return finding;
 }
 
+constexpr std::string_view no_configuration_words =
+    "o configuration file|o config file|onfiguration file not found|onfig file not found|ind configuration file|"
+    "ind config file|ind a configuration file|ind a config file";
+
+/// The program wants a configuration, and does not say where it has looked for one.
+std::optional<Finding> no_configuration(const Case& facts) {
+  std::vector<std::string> wanted;
+  for (const Step& step : facts.process.steps) {
+    const std::string name = base_name(step.path);
+    const bool is_wanted = step.kind == Step::Kind::failure && step.order >= facts.process.last_exec &&
+                           step.call.error == "ENOENT" && contains(name, facts.process.name()) &&
+                           (is_configuration_name(step.path) || name.ends_with("rc") || name.ends_with("config"));
+    if (is_wanted && std::find(wanted.begin(), wanted.end(), step.path) == wanted.end()) {
+      wanted.push_back(step.path);
+    }
+  }
+  if (wanted.empty()) {
+    return std::nullopt;
+  }
+  Finding finding;
+  finding.cause = "it has no configuration file: " + join_first(wanted) +
+                  (wanted.size() == 1 ? " does not exist" : " do not exist");
+  finding.remedy = "make " + shell_word(printable(wanted.front())) + ", see the manual for what has to be in it";
+  return finding;
+}
+
 constexpr Rule rules[] = {
+    {"no-configuration", 35, "", "", no_configuration_words, "", no_configuration},
     {"configuration-error", 28, "", "", "line|Line|:|nknown |nable to find", "", wrong_line},
 };
 

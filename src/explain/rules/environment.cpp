@@ -26,15 +26,21 @@ std::string named_by_shell(const Case& facts) {
     return {};
   }
   std::string line = last_line(without_remarks(facts.messages));
-  const std::size_t name_end = line.find(": ");  // of the shell or its script
-  line.erase(0, name_end == std::string::npos ? line.size() : name_end + 2);
-  for (std::size_t colon = line.find(": "); colon != std::string::npos; colon = line.find(": ")) {
-    if (std::string word = line.substr(0, colon); is_variable_name(word)) {
-      return word;
-    }
-    line.erase(0, colon + 2);
+  const auto take_word = [&] {
+    const std::size_t colon = line.find(": ");
+    std::string word = line.substr(0, colon);
+    line.erase(0, colon == std::string::npos ? line.size() : colon + 2);
+    return word;
+  };
+  take_word();  // the shell or its script
+  const auto is_place = [](const std::string& word) {
+    return word.starts_with("line ") || word.find_first_not_of("0123456789") == std::string::npos;
+  };
+  std::string word = take_word();
+  while (!line.empty() && is_place(word)) {
+    word = take_word();
   }
-  return {};
+  return !line.empty() && is_variable_name(word) ? word : std::string();  // a builtin may stand before other words
 }
 
 /// Returns the variable of `KeyError: 'DATABASE_URL'` if the traceback shows a lookup in os.environ.

@@ -50,6 +50,14 @@ Finding command_not_found(const Case& facts, const std::string& name) {
   if (!name.empty() && name.back() == '\r') {
     return trailing_carriage_return(facts, name);
   }
+  const auto words = facts.process.words();
+  if (words.size() > 1 && words[1] == name && is_listed(facts.process.name(), "ksh ksh93 mksh bash zsh yash dash sh")) {
+    finding.rule = "missing-file";
+    finding.cause = "the script " + printable(name) + " does not exist: it is neither in " +
+                    facts.process.working_directory + " nor in a directory of PATH";
+    finding.remedy = "correct its name, or give its path";
+    return finding;
+  }
   finding.rule = "command-not-found";
   finding.cause = "the command " + name + " is in none of the directories of PATH";
   const std::vector<std::string> tried = directories_tried(facts.process, name);

@@ -9,8 +9,10 @@
 #include "base/read_file.h"
 #include "explain/file_header.h"
 #include "explain/owners.h"
+#include "explain/ranking.h"
 #include "explain/rules/rules.h"
 #include "explain/shell_word.h"
+#include "explain/socket_address.h"
 #include "proc/tracee_file.h"
 
 namespace tracer::explain::rules {
@@ -312,8 +314,32 @@ std::optional<Finding> ended_from_outside(const Case& facts) {
   return finding;
 }
 
-std::optional<Finding> broken_pipe(const Case&) {
+/// Returns the connection that failed before the process wrote to it; nullptr if it wrote to something else.
+const Step* failed_connection(const Process& process) {
+  const auto is_of = [&](const Step& step, std::string_view name, std::string_view error) {
+    return step.kind == Step::Kind::failure && step.order >= process.last_exec && step.call.name == name &&
+           (error.empty() || step.call.error == error);
+  };
+  const auto& steps = process.steps;
+  const auto write = std::find_if(steps.rbegin(), steps.rend(), [&](const Step& step) {
+    return is_of(step, "write", "EPIPE") || is_of(step, "writev", "EPIPE") || is_of(step, "sendto", "EPIPE");
+  });
+  const auto connect = std::find_if(write, steps.rend(), [&](const Step& step) {
+    return is_of(step, "connect", {}) && step.call.descriptor("sockfd") == write->call.args[0].value.number;
+  });
+  return connect == steps.rend() ? nullptr : &*connect;
+}
+
+std::optional<Finding> broken_pipe(const Case& facts) {
   Finding finding;
+  if (const Step* connect = failed_connection(facts.process); connect != nullptr) {
+    finding.rule = "connection-refused";
+    finding.cause = "it wrote to a connection that could not be made: " + peer_of(connect->call).name() + " (" +
+                    error_text_of(connect->call.error) + ')';
+    finding.remedy = "see that its server runs and listens there (ss -ltn), or correct the address";
+    finding.evidence.push_back(connect);
+    return finding;
+  }
   finding.cause = "whoever should have read its output was gone (SIGPIPE)";
   finding.remedy = "see why the reader, the next command of the pipe, ended";
   return finding;

@@ -294,8 +294,8 @@ std::optional<Finding> file_permission(const Case& facts) {
   }
   const Call& call = facts.call();
   const std::string flags = to_text(call.argument("flags").value);
-  const bool writes =
-      flags.find("O_WRONLY") != std::string::npos || flags.find("O_RDWR") != std::string::npos || call.name == "creat";
+  const bool writes = flags.find("O_WRONLY") != std::string::npos || flags.find("O_RDWR") != std::string::npos ||
+                      is_listed(call.name, "creat truncate truncate64 setxattr lsetxattr");
   const bool changes_directory = is_listed(
       call.name,
       "mkdir mkdirat unlink unlinkat rename renameat renameat2 link linkat symlink symlinkat mknod mknodat rmdir bind");

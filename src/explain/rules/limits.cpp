@@ -7,8 +7,10 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "base/number_text.h"
 #include "base/read_file.h"
 #include "explain/peers.h"
+#include "explain/ranking.h"
 #include "explain/rules/rules.h"
 
 namespace tracer::explain::rules {
@@ -142,9 +144,14 @@ std::optional<Finding> descriptor_not_open(const Case& facts) {
   if (call.args.empty()) {
     return std::nullopt;
   }
-  const std::int64_t fd = call.args[0].value.number;
+  const Value& descriptor = call.args[0].value;
+  const std::int64_t fd =
+      descriptor.is_number() ? descriptor.number : number_at<std::int64_t>(descriptor.text).value_or(-1);
   const std::string_view standard = standard_stream(fd);
   const bool is_standard = !standard.empty();
+  if (!is_standard && !says_error("EBADF", facts.messages)) {
+    return std::nullopt;  // shells ask which numbers are free
+  }
   Finding finding;
   finding.cause = (is_standard ? fmt::format("its {}", standard) : fmt::format("descriptor {}", fd)) +
                   " is not open, or not for what it does (" + call.name + ")";

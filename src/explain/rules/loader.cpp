@@ -255,8 +255,8 @@ std::optional<Finding> undefined_symbol(const Case& facts) {
   const std::string line = line_with(facts.messages, "undefined symbol: ");
   const std::string symbol = printable(word_after(line, "undefined symbol: ", ", \t("));
   const std::string by = printable(after_last(word_before(line, ": undefined symbol"), " "));
-  if (symbol.empty()) {
-    return std::nullopt;
+  if (symbol.empty() || by == "error") {
+    return std::nullopt;  // of a linker, which builds a program
   }
   Finding finding;
   finding.cause = by + " needs the symbol " + symbol + ", which none of the loaded libraries has: a library is of " +
@@ -291,6 +291,7 @@ constexpr Language languages[] = {
      "npm install in the directory of package.json, or correct the name"},
     {"Cannot find package '", "'", "Node.js module",
      "npm install in the directory of package.json, or correct the name"},
+    {"there is no package called \xe2\x80\x98", "\xe2", "R package", "install.packages() in R (Debian: r-cran-…)"},
     {"Could not find gem '", "'", "Ruby gem", "bundle install in the directory of its Gemfile, or gem install"},
     {"cannot load such file -- ", " (", "Ruby module",
      "gem install, or bundle install in the directory of its Gemfile"},
@@ -346,7 +347,7 @@ constexpr Rule rules[] = {
      "ModuleNotFoundError: |: No module named |.pm in @INC|Error: Cannot find module '|]: Cannot find package '|"
      "cannot load such file -- |Could not find gem '|"
      "Error: Could not find or load main class |ClassNotFoundException: |UnsatisfiedLinkError: no |"
-     "' not found:\n\tno field package.preload",
+     "' not found:\n\tno field package.preload|there is no package called \xe2\x80\x98",
      "", missing_module},
 };
 

@@ -318,7 +318,35 @@ bool has_entry(const Case& facts, const std::string& file, const std::string& na
   return text.find('\n' + name + ':') != std::string::npos;
 }
 
-/// A user or group that a message names and that has no entry in /etc/passwd or /etc/group.
+bool has_opened(const Process& process, std::string_view path) {
+  return std::any_of(process.opened.begin(), process.opened.end(),
+                     [&](const Opened& one) { return one.order >= process.last_exec && one.path == path; });
+}
+
+/// True if `name` stands in `line` as the name of an account does: in quotation marks, as an argument of the command
+/// line, or at the end of the sentence. "invalid user input: …" speaks of something else.
+bool is_account_name(const Case& facts, const std::string& line, const std::string& name) {
+  const std::size_t at = line.find(name);
+  const std::size_t end = at + name.size();
+  const auto is_quote = [](unsigned char c) {
+    return contains("\"'`()", std::string(1, static_cast<char>(c))) || c >= 0x80;
+  };
+  if (end < line.size() && is_quote(static_cast<unsigned char>(line[end]))) {
+    return true;
+  }
+  const auto words = facts.process.words();
+  if (std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+        return word.find(' ') == std::string::npos && is_named(name, word);
+      })) {
+    return true;
+  }
+  const std::string rest = line.substr(std::min(line.find_first_not_of(" :.", end), line.size()));
+  return rest.empty() || rest == "not found" || rest.starts_with("does not exist") || rest.starts_with("is ") ||
+         rest.starts_with("failed");
+}
+
+/// A user or group that a message names, that the process looked for, and that has no entry in /etc/passwd or
+/// /etc/group.
 std::optional<Finding> unknown_user(const Case& facts) {
   struct Pattern {
     std::string_view before;
@@ -345,7 +373,8 @@ std::optional<Finding> unknown_user(const Case& facts) {
       if (line.ends_with(": no such " + std::string(pattern.what))) {  // id: 'x': no such user
         name = name_after(" " + word_before(line, ": no such "), " ");
       }
-      if (name.empty() || line.find(failure) == line.find(name) || has_entry(facts, std::string(pattern.file), name)) {
+      if (name.empty() || line.find(failure) == line.find(name) || !has_opened(facts.process, pattern.file) ||
+          !is_account_name(facts, line, name) || has_entry(facts, std::string(pattern.file), name)) {
         continue;
       }
       Finding finding;

@@ -40,6 +40,6 @@ inline constexpr std::string_view file_calls =
     "open openat openat2 creat access faccessat faccessat2 stat lstat newfstatat fstatat64 stat64 lstat64 statx "
     "readlink readlinkat chdir mkdir mkdirat mknod mknodat unlink unlinkat rmdir rename renameat renameat2 link linkat "
     "symlink symlinkat truncate truncate64 chmod fchmodat chown lchown fchownat utimensat chroot statfs uselib "
-    "inotify_add_watch name_to_handle_at pivot_root";
+    "inotify_add_watch name_to_handle_at pivot_root setxattr lsetxattr";
 
 }  // namespace tracer::explain::rules

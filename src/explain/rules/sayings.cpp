@@ -17,7 +17,9 @@ namespace {
 enum class About : std::uint8_t {
   anything,
   clock,
-  file,  ///< the file that the program opened last stands before the cause
+  file,     ///< the file that the program opened last stands before the cause
+  setting,  ///< applies if the word stands in the command line or in a configuration file
+  server,   ///< applies if the program, or one that it started, has connected to one
 };
 
 struct Saying {
@@ -100,17 +102,17 @@ constexpr Saying sayings[] = {
     {"Permission denied, please try again", "the server did not accept the password",
      "give the right password or a key", "key-not-accepted"},
     {"password authentication failed for user \"{}\"", "the database does not accept the password of {}",
-     "give the right password (~/.pgpass), or set it anew: ALTER USER", "password-not-accepted"},
+     "give the right password (~/.pgpass), or set it anew: ALTER USER", "password-not-accepted", About::server},
     {"no pg_hba.conf entry", "pg_hba.conf lets this user and host not connect", "add a line for it to pg_hba.conf",
-     "connection-not-allowed"},
+     "connection-not-allowed", About::server},
     {"database \"{}\" does not exist", "the database {} does not exist on that server", "createdb {}, or name another",
-     "no-such-database"},
+     "no-such-database", About::server},
     {"role \"{}\" does not exist", "the role {} does not exist on that server", "createuser {}, or name another",
-     "no-such-role"},
+     "no-such-role", About::server},
     {"Access denied for user {}", "the database does not let {} in", "give the right user and password",
-     "password-not-accepted"},
+     "password-not-accepted", About::server},
     {"NOAUTH Authentication required", "the server wants a password, and it gave none",
-     "give it: redis-cli -a, REDISCLI_AUTH", "password-not-accepted"},
+     "give it: redis-cli -a, REDISCLI_AUTH", "password-not-accepted", About::server},
     {"\"root\" execution of the", refuses_root, other_user, "refuses-root"},
     {"cannot be run as root", refuses_root, other_user, "refuses-root"},
     {"can not be run as root", refuses_root, other_user, "refuses-root"},
@@ -262,25 +264,27 @@ constexpr Saying sayings[] = {
     {"bad group name {}\n", "the group {} does not exist on this machine",
      "name a group that exists (getent group lists them)", "unknown-user"},
     {"unknown variable '{}'", "its configuration sets {}, which it does not know",
-     "correct the name in its configuration or on the command line, or remove it", "unknown-setting"},
+     "correct the name in its configuration or on the command line, or remove it", "unknown-setting", About::setting},
     {"context \"{}\": context not found", "docker has no context {}", "docker context ls lists them",
      "no-such-context"},
     {"mount: {}: can't find in /etc/fstab", "/etc/fstab does not say what is to be mounted at {}",
      "name the device, too (mount DEVICE DIRECTORY), or add a line to /etc/fstab", "not-configured"},
     {"unknown option '{}'", "its configuration or command line has {}, which it does not know",
-     "correct the name, or remove it", "unknown-setting"},
+     "correct the name, or remove it", "unknown-setting", About::setting},
     {"Can't open and lock privilege tables", "the database was not initialised: it has no system tables",
      "mariadb-install-db --datadir=DIRECTORY", "not-initialised"},
     {"mysql.user' doesn't exist", "the database was not initialised: it has no system tables",
      "mariadb-install-db --datadir=DIRECTORY", "not-initialised"},
     {"Unknown database '{}'", "the database {} does not exist on that server", "create it, or name another",
-     "no-such-database"},
+     "no-such-database", About::server},
     {"unknown interface {}\n", "this machine has no network interface {}", "correct its name (ip link lists them)",
      "no-such-interface"},
     {"Device \"{}\" does not exist", "this machine has no network interface {}",
      "correct its name (ip link lists them)", "no-such-interface"},
     {"Cannot find device \"{}\"", "this machine has no network interface {}", "correct its name (ip link lists them)",
      "no-such-interface"},
+    {"netlink error: no device matches name", "this machine has no network interface of the name that it was given",
+     "correct its name (ip link lists them)", "no-such-interface"},
     {"Couldn't bind to interface '{}'", "this machine has no network interface {}",
      "correct its name (ip link lists them)", "no-such-interface"},
     {"cannot load certificate \"{}\"", "{} is no certificate that it can read (PEM)",
@@ -495,6 +499,35 @@ bool was_refused(const Process& process) {
   });
 }
 
+/// True if the word stands in the command line or in a configuration file that the program has read.
+bool is_set_up(const Case& facts, const std::string& word) {
+  const auto words = facts.process.words();
+  return std::any_of(
+             words.begin(), words.end(),
+             [&](const std::string& one) { return one.find(' ') == std::string::npos && is_named(word, one); }) ||
+         std::any_of(facts.process.opened.begin(), facts.process.opened.end(), [&](const Opened& one) {
+           return one.order >= facts.process.last_exec && is_configuration_name(one.path) &&
+                  ConfigurationText(facts.prober, one.path).line_with_value(word.substr(0, word.find('='))) != 0;
+         });
+}
+
+/// True if the process, or one that descends from it, has connected to a server.
+bool has_connected(const Story& story, const Process& process) {
+  const auto connects = [](const Step& step) {
+    return step.call.name == "connect" && (step.kind == Step::Kind::other || step.call.error == "EINPROGRESS");
+  };
+  return std::any_of(story.processes().begin(), story.processes().end(), [&](const auto& entry) {
+    const Process& one = entry.second;
+    return one.pid >= process.pid && std::any_of(one.steps.begin(), one.steps.end(), connects);
+  });
+}
+
+/// True if what the saying is about is there.
+bool applies(const Case& facts, const Saying& one, const std::string& word) {
+  return (one.about != About::setting || is_set_up(facts, word)) &&
+         (one.about != About::server || has_connected(facts.story, facts.process));
+}
+
 std::optional<Finding> saying(const Case& facts) {
   std::string words = facts.messages;
   append_words_of_children(facts.story, facts.process, words);
@@ -503,7 +536,7 @@ std::optional<Finding> saying(const Case& facts) {
   }
   for (const Saying& one : sayings) {
     auto word = word_in(words, one.words);
-    if (!word) {
+    if (!word || !applies(facts, one, *word)) {
       continue;
     }
     word = without_secrets(*word);
