@@ -53,9 +53,11 @@ void CallDecoder::emit_unknown_call() const {
   name.append("syscall_");
   name.hex_padded(reported_call_number(state_.entry.abi, state_.entry.number), 1);
   out_.begin_call(name.view());
-  for (const std::uint64_t arg : state_.entry.args) {
-    out_.begin_argument({}, {}, arg);
-    emit_register(out_, arg);
+  static constexpr std::array<std::string_view, 6> names = {"arg1", "arg2", "arg3", "arg4", "arg5", "arg6"};
+  const bool named = out_.names() == render::Names::all;
+  for (std::size_t i = 0; i < state_.entry.args.size(); ++i) {
+    out_.begin_argument(named ? names.at(i) : std::string_view{}, {}, state_.entry.args[i]);
+    emit_register(out_, state_.entry.args[i]);
     out_.end_argument();
   }
 }
@@ -182,7 +184,7 @@ void CallDecoder::emit_arguments() {
 }
 
 void CallDecoder::begin_argument(const Param& param, std::uint64_t raw) const {
-  const bool named = out_.wants_names();
+  const bool named = out_.names() != render::Names::none;
   out_.begin_argument(named ? tables_.text(param.name) : std::string_view{},
                       named ? tables_.text(tables_.types[param.type].name) : std::string_view{}, raw);
   if (param.named) {

@@ -73,7 +73,7 @@ void show_call_sign(render::Emitter& out, CallSign call_sign) {
   out.begin_field("ax25_call", "ax25_address");
   out.bytes(call_sign, form);
   out.end_struct();
-  if (readable && out.constant_form() != format::ConstantForm::raw) {
+  if (readable && (out.constant_form() != format::ConstantForm::raw || !is_plain(call_sign))) {
     out.comment(text.view());
   }
 }
@@ -114,10 +114,14 @@ bool sockaddr_ax25(decode::CustomContext& context) {
     out.begin_field("fsa_digipeater", "ax25_address");
     out.begin_array();
     for (std::size_t i = 0; i < std::min(wanted, there); ++i) {
+      if (context.depth().abbreviate && i >= context.options().most_elements()) {
+        out.more();
+        break;
+      }
       out.begin_element();
       show_call_sign(out, CallSign(address).subspan(digipeaters_offset + i * call_sign_size, call_sign_size));
     }
-    if (wanted > there) {
+    if (wanted > there && (!context.depth().abbreviate || there <= context.options().most_elements())) {
       out.more();
     }
     out.end_array();

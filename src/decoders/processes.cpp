@@ -126,14 +126,16 @@ bool pkey_bytes(decode::CustomContext& context, std::size_t member) {
     return false;
   }
   const auto length = number_at(raw, member, 4);
-  const std::uint64_t limit = context.options().string_limit;
-  std::vector<std::byte> bytes(static_cast<std::size_t>(std::min({length, limit, max_size})));
+  const std::uint64_t limit = std::min<std::uint64_t>(context.options().string_limit, max_size);
+  // One byte more than is shown has to be there, if there are more.
+  std::vector<std::byte> bytes(static_cast<std::size_t>(std::min(length, limit + 1)));
   if (context.memory().read(context.address(), bytes) != bytes.size()) {
     return false;
   }
+  const auto shown = std::span(bytes).first(static_cast<std::size_t>(std::min(length, limit)));
   render::StringForm form;
-  form.cut = bytes.size() < length;
-  context.out().bytes(bytes, form);
+  form.cut = shown.size() < length;
+  context.out().bytes(shown, form);
   return true;
 }
 

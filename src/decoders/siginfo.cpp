@@ -208,7 +208,9 @@ class Printer {
       context_.named(machine, arch);
     } else {
       context_.number(arch, Style::hex, 4, false);
-      context_.out().comment("AUDIT_ARCH_???");
+      if (context_.out().constant_form() != format::ConstantForm::raw) {
+        context_.out().comment("AUDIT_ARCH_???");
+      }
     }
   }
 

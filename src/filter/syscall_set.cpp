@@ -162,7 +162,7 @@ Status add_item(std::string_view item, const SyscallNames& names, SyscallSet& se
     const auto picked = find_designator(designator, names.abis);
     if (!picked) {
       return Error{EINVAL, "incorrect personality designator '" + std::string(designator) + "' in qualification '" +
-                               std::string(item) + "'"};
+                               std::string(pattern) + "'"};
     }
     abis = *picked;
     pattern = pattern.substr(0, at);

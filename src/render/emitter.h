@@ -47,6 +47,9 @@ struct SymbolicName {
   std::string_view after = {};   ///< follows `quoted`
 };
 
+/// Names of arguments. `all`: those without a name too, as `arg1`.
+enum class Names : std::uint8_t { none, described, all };
+
 class Emitter {
  public:
   Emitter() = default;
@@ -57,8 +60,8 @@ class Emitter {
   /// Returns the number of bytes emitted so far, to measure single values. It may restart between calls.
   [[nodiscard]] virtual std::size_t written() const = 0;
 
-  /// True if the emitter uses names of types, and names of arguments beyond those of show_argument_name().
-  [[nodiscard]] virtual bool wants_names() const { return true; }
+  /// Which names of types, and of arguments beyond those of show_argument_name(), the emitter uses.
+  [[nodiscard]] virtual Names names() const { return Names::described; }
 
   /// True if output is visible before the call has returned.
   [[nodiscard]] virtual bool shows_unfinished() const { return false; }

@@ -38,7 +38,7 @@ class TextEmitter : public Emitter {
   virtual void resume(Progress progress);
 
   [[nodiscard]] std::size_t written() const override { return text_->size(); }
-  [[nodiscard]] bool wants_names() const override { return options_.argument_names; }
+  [[nodiscard]] Names names() const override { return options_.argument_names ? Names::all : Names::none; }
   [[nodiscard]] bool shows_unfinished() const override { return true; }
   void begin_call(std::string_view name) override;
   void begin_argument(std::string_view name, std::string_view type, std::uint64_t raw) override;

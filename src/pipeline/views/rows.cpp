@@ -16,7 +16,7 @@ class DetailEmitter final : public render::TextEmitter {
  public:
   using render::TextEmitter::TextEmitter;
 
-  [[nodiscard]] bool wants_names() const override { return true; }
+  [[nodiscard]] render::Names names() const override { return render::Names::described; }
   void begin_argument(std::string_view name, std::string_view type, std::uint64_t raw) override {
     const bool first = first_argument();
     render::TextEmitter::begin_argument({}, type, raw);
