@@ -133,15 +133,16 @@ bool ValueDecoder::target(const Type& pointer, RemoteAddr address, const Context
   const Type& type = tables_.types[pointer.target];
   const bool is_followed = type.kind == TypeKind::structure && tables_.structs[type.index].is_followed;
   if (!state_.depth.dereference && !is_followed && !is_text(type, context)) {
-    // There is nothing to look at in an array of no elements, if that is known without the result.
+    // There is nothing to look at in an array of no elements, if their number is known, or is the result.
     const bool counted = type.kind == TypeKind::array && type.length_kind == spec::LengthKind::count;
     if (has_no_records(type, context)) {
       out_.begin_array();
       out_.end_array();
       return true;
     }
-    if (!counted || evaluator_.mentions_result(type.length) || type.brief != spec::none ||
-        evaluator_.length(type, context).value_or(1) != 0) {
+    const bool computed =
+        counted && evaluator_.mentions_result(type.length) && tables_.exprs[type.length].op != spec::ExprOp::ret;
+    if (!counted || computed || type.brief != spec::none || evaluator_.length(type, context).value_or(1) != 0) {
       return false;
     }
     out_.begin_array();
