@@ -141,6 +141,7 @@ class Breakpoints {
   std::vector<std::uint64_t> noted;  ///< places for calls that are neither counted nor have a breakpoint yet
   bool withdrawn = false;            ///< there must be none any more
   bool hooked = false;
+  bool sees_jumps = false;  ///< the long jumps of the C library do not go unseen
   RecordingState recording;
   GoroutineStacks goroutines;
 

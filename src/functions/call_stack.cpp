@@ -24,7 +24,7 @@ bool switches_stack(const OpenCall& call) {
 
 }  // namespace
 
-bool CallStack::start(const OpenCall& call, bool by_entry, CallEnds& ends) {
+bool CallStack::start(const OpenCall& call, bool by_entry, bool sees_jumps, CallEnds& ends) {
   drop_unwound(call.stack_pointer, ends);
   if (calls_.empty() || calls_.back().stack_pointer != call.stack_pointer) {
     return true;
@@ -34,7 +34,7 @@ bool CallStack::start(const OpenCall& call, bool by_entry, CallEnds& ends) {
       last.return_address == call.return_address && !by_entry) {
     return false;
   }
-  if (last.return_address != call.return_address || last.function == call.function) {
+  if (last.return_address != call.return_address || (last.function == call.function && !sees_jumps)) {
     pop(ends, How::unwound);
   }
   return true;

@@ -16,8 +16,9 @@ class CallStack {
  public:
   /// `call` starts: ends the calls that this shows to be over. False if it is the innermost one itself, because the
   /// jump of a stub has now come to the function. `by_entry`: the function's own entry is asked for, so it counts as a
-  /// call.
-  bool start(const OpenCall& call, bool by_entry, CallEnds& ends);
+  /// call. `sees_jumps`: no long jump goes unseen, so a function that starts where it is open has ended in a jump to
+  /// one that has ended in a jump back.
+  bool start(const OpenCall& call, bool by_entry, bool sees_jumps, CallEnds& ends);
   void push(const OpenCall& call);
   /// Where the innermost call returns to that was entered with this stack pointer; empty if there is none.
   [[nodiscard]] std::optional<std::uint64_t> return_address_at(std::uint64_t stack_pointer) const;

@@ -380,7 +380,8 @@ void Placement::hook_jumps(ptrace::Tracee& tracee, const Module& module) {
   hook(tracee, module, "swapcontext",
        [&](Breakpoint& point) { point.unreported = &functions_.find_or_add_entry(module.name, "swapcontext"); });
   for (const std::string_view name : {"longjmp", "__longjmp_chk"}) {
-    hook(tracee, module, name, [](Breakpoint& point) { point.jumps = true; });
+    const bool is_there = hook(tracee, module, name, [](Breakpoint& point) { point.jumps = true; });
+    space_of(tracee).sees_jumps = is_there || space_of(tracee).sees_jumps;
   }
 }
 

@@ -174,6 +174,18 @@ def longjmp_unseen(bench):
                f'{flags}: got: ' + '\n'.join(lines))
 
 
+def jumps_to_itself(bench):
+    """A call that ended in a jump returns with the one that it led to, though that is one of the same function."""
+    for flags in ([], *NARROW):
+        program = bench.build('tails.c', ['gcc', '-O2', *flags], 'tails')
+        lines, status = bench.trace(['-a1', '-e', 'trace=none', '-e', 'symbol=add@MAIN'], program)
+        expect(status == 6, f'{flags}: status {status}')
+        line = r'^(<\.\.\. )?add@tails(?:\((\d+),?.*?(\)| <unfinished)| resumed>\))(?: = (.*))?'
+        shown = re.findall(line, '\n'.join(lines), re.M)
+        expect(shown == [('', '1', ' <unfinished', ''), ('', '2', ' <unfinished', ''), ('', '3', ')', '3'),
+                         ('<... ', '', '', '3'), ('<... ', '', '', '3'), ('', '3', ')', '3')], f'{flags}: ' + '\n'.join(lines))
+
+
 def goroutines(bench):
     """A call belongs to a stack, wherever in memory that is and whichever thread is on it; beginning twice is one call."""
     program = bench.build('goroutines.c', ['gcc']) if IS_X86 else None
@@ -393,7 +405,7 @@ def deep_calls(bench):
 
 CASES = {case.__name__: case
          for case in (static, static_pie, function_pointers, deleted, described_though_deleted, symbols_of_the_program,
-                      longjmp, records, longjmp_unseen, goroutines, threads, children_unfollowed, children_followed,
+                      longjmp, records, longjmp_unseen, jumps_to_itself, goroutines, threads, children_unfollowed, children_followed,
                       plugin, one_timeline, stacks, counts, chosen_by_resolvers, demangled_names, names_of_rust, names_of_templates,
                       coroutines, rust,
                       exceptions, pieces, deep_calls)}

@@ -47,9 +47,9 @@ struct Thread {
   std::uint64_t number = 0;
 
   bool enter(const trace::LibraryFunction& function, std::uint64_t stack_pointer, std::uint64_t return_address,
-             bool by_stub = false, bool by_entry = false) {
+             bool by_stub = false, bool by_entry = false, bool sees_jumps = false) {
     OpenCall call{&function, 0, stack_pointer, return_address, by_stub, nullptr};
-    if (!calls.start(call, by_entry, ends)) {
+    if (!calls.start(call, by_entry, sees_jumps, ends)) {
       return false;
     }
     call.number = ++number;
@@ -98,6 +98,18 @@ TEST_CASE("a function that ends in a jump to another one returns with it") {
   CHECK(thread.enter(second, top, caller));
   thread.come_back(caller, top + popped);
   CHECK(thread.ends.take() == Ended{"2 returned", "1 returned"});
+}
+
+TEST_CASE("a function that starts again where it is open has jumped to itself, or another jump went unseen") {
+  const auto again = named("again");
+  Thread thread;
+  CHECK(thread.enter(again, top, caller));
+  CHECK(thread.enter(again, top, caller, false, false, true));
+  thread.come_back(caller, top + popped);
+  CHECK(thread.ends.take() == Ended{"2 returned", "1 returned"});
+  CHECK(thread.enter(again, top, caller));
+  CHECK(thread.enter(again, top, caller));
+  CHECK(thread.ends.take() == Ended{"3 unwound"});
 }
 
 TEST_CASE("the jump of a stub is no second call, but where entries are asked for") {
