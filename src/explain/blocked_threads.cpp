@@ -37,6 +37,12 @@ constexpr std::string_view waits_for_signal = "waits for a signal";
 constexpr std::size_t max_threads = 64;
 constexpr std::size_t max_descriptors = 16;
 
+/// Returns three digits of a short time, and whole seconds of a long one.
+std::string seconds_text(double seconds) {
+  constexpr double long_time = 100;
+  return seconds < long_time ? fmt::format("{:.3g}", seconds) : fmt::format("{:.0f}", seconds);
+}
+
 std::vector<pid_t> threads_of(pid_t pid) {
   std::vector<pid_t> threads;
   for_each_entry(proc::proc_path(pid, "task"), [&threads](const char* name) {
@@ -171,7 +177,7 @@ class BlockedThread {
   /// Describes a time limit in milliseconds; a negative one is none.
   [[nodiscard]] static std::string at_most(std::uint64_t milliseconds) {
     const auto limit = static_cast<std::int32_t>(milliseconds);
-    return limit <= 0 ? std::string() : fmt::format(", {:.3g} s of time at most", static_cast<double>(limit) / 1e3);
+    return limit <= 0 ? std::string() : ", " + seconds_text(static_cast<double>(limit) / 1e3) + " s of time at most";
   }
 
   /// Describes a time limit at an address of the thread; there is none at 0, and that of 32-bit programs has many
@@ -180,7 +186,7 @@ class BlockedThread {
     timespec limit{};
     const bool is_known = is_native_ && address != 0 && read_memory(address, &limit, sizeof limit);
     const double seconds = static_cast<double>(limit.tv_sec) + static_cast<double>(limit.tv_nsec) / 1e9;
-    return is_known && seconds > 0 ? fmt::format(", {:.3g} s of time at most", seconds) : std::string();
+    return is_known && seconds > 0 ? ", " + seconds_text(seconds) + " s of time at most" : std::string();
   }
 
   [[nodiscard]] std::string selected() {

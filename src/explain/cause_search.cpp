@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/directory.h"
+#include "explain/configuration_text.h"
 #include "explain/ranking.h"
 #include "explain/rules/rules.h"
 
@@ -153,10 +154,10 @@ class Search {
     }
     Answer answer;
     answer.rule = finding->rule.empty() ? std::string(rule.name) : finding->rule;
-    answer.cause = escape_unprintable(finding->cause);
-    std::transform(finding->looked_at.begin(), finding->looked_at.end(), std::back_inserter(answer.looked_at),
-                   escape_unprintable);
-    answer.remedy = escape_unprintable(finding->remedy);
+    const auto shown = [](const std::string& text) { return escape_unprintable(without_passwords(text)); };
+    answer.cause = shown(finding->cause);
+    std::transform(finding->looked_at.begin(), finding->looked_at.end(), std::back_inserter(answer.looked_at), shown);
+    answer.remedy = shown(finding->remedy);
     answer.evidence = std::move(finding->evidence);
     answer.score = score + finding->weight;
     answer.describes_exit = finding->describes_exit;
@@ -186,6 +187,11 @@ class Search {
       }
     } else if (again != found_.end()) {
       // search_calls() adds the answer with the best rank first.
+      if (directory_of(answer.path) == process_.working_directory && base_name(again->path) == base_name(answer.path) &&
+          directory_of(again->path) != process_.working_directory) {
+        std::swap(answer.score, again->score);
+        std::swap(answer, *again);  // it looked there first, and then in other directories
+      }
       std::vector<std::string>& seen = again->looked_at;
       const std::string other = "also looked for as " + printable(answer.path);
       if (base_name(again->path) == base_name(answer.path) && again->path != answer.path && seen.size() < max_places &&

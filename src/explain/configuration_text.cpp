@@ -65,19 +65,26 @@ bool is_configuration_name(const std::string& path) {
          is_listed(name, "config Makefile makefile GNUmakefile Dockerfile crontab authorized_keys known_hosts");
 }
 
-std::string without_secrets(const std::string& text) {
-  constexpr std::string_view asterisks = "********";
-  // scheme://user:password@host; a password may have an @, too.
+namespace {
+constexpr std::string_view asterisks = "********";
+}  // namespace
+
+std::string without_passwords(const std::string& text) {
   std::string line = text;
   for (std::size_t scheme = line.find("://"); scheme != std::string::npos; scheme = line.find("://", scheme + 3)) {
-    const std::size_t end = std::min(line.find_first_of("/?# \t\"'", scheme + 3), line.size());
+    const std::size_t end = std::min(line.find_first_of("/?# \t\n\\\"'", scheme + 3), line.size());
     const std::string authority = line.substr(scheme + 3, end - scheme - 3);
-    const std::size_t at = authority.rfind('@');
+    const std::size_t at = authority.rfind('@');  // a password may have an @, too
     const std::size_t colon = authority.find(':');
     if (at != std::string::npos && colon < at) {
       line.replace(scheme + 3 + colon + 1, at - colon - 1, asterisks);
     }
   }
+  return line;
+}
+
+std::string without_secrets(const std::string& text) {
+  const std::string line = without_passwords(text);
   constexpr std::array<std::string_view, 9> names = {"pass", "pwd", "secret",  "token", "cred",
                                                      "key",  "psk", "private", "auth"};
   const std::string low = lower(line);

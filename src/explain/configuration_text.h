@@ -16,6 +16,9 @@ bool is_configuration_name(const std::string& path);
 /// True if the name is that of a source of a program.
 bool is_source_name(const std::string& path);
 
+/// Returns the text with the passwords in addresses, `scheme://user:password@host`, replaced by asterisks.
+std::string without_passwords(const std::string& text);
+
 /// Returns a line with what follows a name such as `password` or `api_key`, and passwords in addresses, replaced by
 /// asterisks.
 std::string without_secrets(const std::string& text);

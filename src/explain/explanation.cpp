@@ -8,6 +8,7 @@
 #include "explain/benign.h"
 #include "explain/blocked_threads.h"
 #include "explain/cause_search.h"
+#include "explain/configuration_text.h"
 #include "explain/culprit.h"
 #include "explain/exit_meanings.h"
 #include "explain/owners.h"
@@ -31,7 +32,7 @@ std::string how_it_ended(const ExitInfo& exit) {
 
 std::string last_lines(const std::string& messages) {
   constexpr std::size_t max_lines = 6;
-  std::string text = messages;
+  std::string text = without_passwords(messages);
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) {
     text.pop_back();
   }

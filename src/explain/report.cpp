@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/text_buffer.h"
+#include "explain/configuration_text.h"
 #include "explain/text_search.h"
 #include "format/json_text.h"
 
@@ -22,7 +23,7 @@ std::string seconds(Time time) {
 
 /// Returns the call of a step, for messages with the text that it writes.
 std::string to_text(const Step& step) {
-  return to_text(step.call, step.kind == Step::Kind::message);
+  return without_passwords(to_text(step.call, step.kind == Step::Kind::message));
 }
 
 /// Returns the evidence to show: the first and the last steps if there are many.

@@ -73,11 +73,12 @@ std::string without_quoted_source(const std::string& text) {
 }
 
 bool reports_inability(std::string_view text) {
-  constexpr std::array<std::string_view, 28> words = {
-      "annot ",       "ailed open", "an't ",        "ould not ",   "ouldn't ",    "nable to ",    "ailed to ",
-      " found",       "issing",     "o such file",  "not exist",   "o rule to ",  "navailable",   "n't exist",
-      "n't open",     "n't read",   "rror openin",  "rror readin", "rror loadin", "o such dir",   "NoSuchFile",
-      "FileNotFound", "not access", "not readable", "ailure ",     "naccessible", "not contain ", "o file named"};
+  constexpr std::array<std::string_view, 29> words = {
+      "annot ",      "ailed open",  "an't ",        "ould not ",    "ouldn't ",     "nable to ",
+      "ailed to ",   " found",      "issing",       "o such file",  "not exist",    "o rule to ",
+      "navailable",  "n't exist",   "n't open",     "n't read",     "rror openin",  "rror readin",
+      "rror loadin", "o such dir",  "NoSuchFile",   "FileNotFound", "not access",   "not readable",
+      "ailure ",     "naccessible", "not contain ", "o file named", "' is required"};
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return contains(text, word); });
 }
 

@@ -62,7 +62,8 @@ std::optional<ValueSource> in_options(const Process& process, const Matches& mat
     const bool is_code = has_operand && words[i + 1].find_first_of("(;\n") != std::string::npos;  // of perl -e
     // curl -sS URL, curl -s URL: a word behind letters, or at the end behind one, may well be an operand.
     const bool is_short = words[i][1] != '-';
-    const bool is_operand = is_short && (words[i].size() == 3 || i + 2 == words.size());
+    const bool is_last_address = has_operand && i + 2 == words.size() && contains(words[i + 1], "://");
+    const bool is_operand = is_last_address || (is_short && (words[i].size() == 3 || i + 2 == words.size()));
     const bool is_parted = has_operand && !is_code && !is_operand && matches("", words[i + 1]);
     if (is_joined || is_parted) {
       const std::string shown = printable(words[i].substr(0, sign));

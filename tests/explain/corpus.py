@@ -23,6 +23,7 @@ import corpus_installed_more
 import corpus_languages
 import corpus_machine
 import corpus_own
+import corpus_own_more
 import corpus_programs
 import corpus_servers
 import corpus_services
@@ -171,7 +172,8 @@ FAMILIES = {'files': corpus_files.CASES, 'programs': corpus_programs.CASES, 'mac
             'servers': corpus_servers.CASES, 'clients': corpus_clients.CASES, 'utilities': corpus_utilities.CASES,
             'languages': corpus_languages.CASES, 'environment': corpus_environment.CASES,
             'everyday': corpus_everyday.CASES, 'further': corpus_further.CASES, 'services': corpus_services.CASES,
-            'installed': corpus_installed.CASES, 'installed_more': corpus_installed_more.CASES, 'own': corpus_own.CASES}
+            'installed': corpus_installed.CASES, 'installed_more': corpus_installed_more.CASES, 'own': corpus_own.CASES,
+            'own_more': corpus_own_more.CASES}
 CASES = [case for cases in FAMILIES.values() for case in cases]
 
 if __name__ == '__main__':

@@ -164,6 +164,12 @@ def peer(place):
     return [place.fail, 'wait-peer', place.listen()]
 
 
+@hang(', 3600 s of time at most')
+def waits_for_an_hour(place):
+    return [place.cc('waiter', '#include <sys/epoll.h>\nint main() { struct epoll_event one;\n'
+                     'for (int all = epoll_create1(0);;) epoll_wait(all, &one, 1, 3600000); }')]
+
+
 @hang('it tries again and again', 'gone', 's of time at most')
 def asks_for_a_file_between_ppolls(place):
     return [place.cc('waiter', '#define _GNU_SOURCE\n#include <poll.h>\n#include <unistd.h>\nint main() { int ends[2]; pipe(ends);\n'

@@ -448,6 +448,15 @@ SWAPPER = 'read x <app.conf; ln -sf {} app.conf; echo "app.conf: line 2: syntax 
 
 
 @test
+def passwords_in_addresses(place):
+    """What a program says of an address is quoted without the password."""
+    answer, _ = place.explain('python3', '-c', 'import os, sys\ntry:\n    os.stat("/nosuch/list")\nexcept OSError:\n    '
+                              'sys.exit("cannot read /nosuch/list of ftp://me:hush-hush@files.test/x")')
+    assert answer['answers'] and 'me:********@files.test' in answer['last_words'], answer
+    assert 'hush-hush' not in json.dumps(answer), answer
+
+
+@test
 def secrets_of_others_behind_a_link(place):
     """The tracer may read the file, the program may not: no line of it shows up."""
     if os.geteuid() != 0:

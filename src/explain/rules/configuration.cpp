@@ -91,7 +91,8 @@ bool is_program_text(const Process& process, const std::string& path) {
 /// of a stack, or the place of a test that failed.
 bool is_mere_place(const std::string& line) {
   return contains(line, "] Error ") || contains(line, "  File \"") || contains(line, "    at ") ||
-         contains(line, "arning: ") || contains(line, ":in `") || line.starts_with("#   at ");
+         contains(line, "\tat ") || contains(line, "arning: ") || contains(line, ":in `") ||
+         line.starts_with("#   at ");
 }
 
 /// True for `bash: line 1: nosuch: command not found`, which may come from another machine.
@@ -332,7 +333,9 @@ std::optional<Finding> no_configuration(const Case& facts) {
   Finding finding;
   finding.cause = "it has no configuration file: " + join_first(wanted) +
                   (wanted.size() == 1 ? " does not exist" : " do not exist");
-  finding.remedy = "make " + shell_word(printable(wanted.front())) + ", see the manual for what has to be in it";
+  const auto own = std::find_if(wanted.begin(), wanted.end(), [](const auto& path) { return contains(path, "/."); });
+  finding.remedy = "make " + shell_word(printable(own == wanted.end() ? wanted.front() : *own)) +
+                   ", see the manual for what has to be in it";
   return finding;
 }
 

@@ -228,7 +228,8 @@ std::optional<Finding> missing_file(const Case& facts) {
     return finding;
   }
   const bool directory_missing = walk.stopped != facts.path() && base_name(walk.stopped) != base_name(facts.path());
-  const std::string what = is_listed(facts.call().name, "chdir chroot") ? "the directory " : "";
+  const bool is_directory = is_listed(facts.call().name, "chdir chroot") || facts.path().back() == '/';
+  const std::string what = is_directory ? "the directory " : "";
   finding.cause = directory_missing ? "the directory " + walk.stopped + " does not exist (wanted: " + facts.path() + ")"
                                     : "a file is missing: " + what + facts.path() + " does not exist";
   finding.looked_at.push_back(facts.prober.describe_path(walk));

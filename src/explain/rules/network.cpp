@@ -445,7 +445,27 @@ std::optional<Finding> broadcast(const Case& facts) {
 
 constexpr std::string_view connecting = "connect getsockopt";
 
+/// A name on the command line that no network interface has; some programs do not repeat it.
+std::optional<Finding> no_such_interface(const Case& facts) {
+  const bool is_of_interface = contains(facts.messages, "no device matches name");
+  const auto words = facts.process.words();
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    const bool may_be = !word.empty() && word.front() != '-' && word.find_first_of("/ .:") == std::string::npos;
+    const bool is_said = is_named(word, facts.messages) || (is_of_interface && i + 1 == words.size());
+    const bool is_chosen = is_of_interface || is_listed(words[i - 1], "-i -I --interface dev --device");
+    if (may_be && is_said && is_chosen && !facts.prober.exists("/sys/class/net/" + word)) {
+      Finding finding;
+      finding.cause = "this machine has no network interface " + printable(word);
+      finding.remedy = "correct its name (ip link lists them)";
+      return finding;
+    }
+  }
+  return std::nullopt;
+}
+
 constexpr Rule rules[] = {
+    {"no-such-interface", 45, "", "", "No such device|no device matches name", "", no_such_interface},
     {"port-in-use", 40, "bind listen", "EADDRINUSE", "", "", address_in_use},
     {"privileged-port", 40, "bind", "EACCES", "", "", low_port},
     {"wrong-address", 40, "bind", "EADDRNOTAVAIL", "", "", wrong_address},
