@@ -1,5 +1,6 @@
 // The options of the output: its format and its sinks.
 #include <fmt/core.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,11 +11,20 @@
 #include "app/wiring.h"
 #include "arch/syscall_abi.h"
 #include "base/directory.h"
+#include "pipeline/sink/patient_sink.h"
+#include "process/ending_signals.h"
 #include "stack/symbols.h"
 
 namespace tracer::app {
 
 namespace {
+
+/// Whether one of these signals, which are blocked, waits to be taken.
+bool is_pending(const sigset_t& signals) {
+  sigset_t pending;
+  sigset_t both;
+  return ::sigpending(&pending) == 0 && ::sigandset(&both, &pending, &signals) == 0 && ::sigisemptyset(&both) == 0;
+}
 
 /// Returns whether there may be more than one thread, so that every line of a file needs a thread id.
 bool several_from_the_start(const cli::Options& options) {
@@ -150,7 +160,8 @@ render::SummaryOptions summary_options(const cli::Options& options) {
   return result;
 }
 
-Result<pipeline::Channels> open_channels(const cli::Options& options, const pipeline::sink::Complain& complain) {
+Result<pipeline::Channels> open_channels(const cli::Options& options, std::shared_ptr<const bool> leaves,
+                                         const pipeline::sink::Complain& complain) {
   const cli::Output& output = options.output;
   if (output.to == cli::Output::To::file && output.separate) {
     // The files are opened later; a directory without write permission is reported before the program starts.
@@ -164,7 +175,16 @@ Result<pipeline::Channels> open_channels(const cli::Options& options, const pipe
     });
   }
   Result<std::unique_ptr<pipeline::sink::Sink>> opened = pipeline::sink::open_standard_error(complain);
-  if (output.to == cli::Output::To::file) {
+  // Programs that the tracer has to leave by its own doing must not wait for a file that takes nothing.
+  const bool patiently = options.extras.engine == cli::EngineChoice::inprocess && !options.startup.attach.empty();
+  if (output.to == cli::Output::To::file && patiently) {
+    opened = pipeline::sink::open_file_patiently(
+        output.target, output.append,
+        [leaves, ending = process::ending_signals(options.startup.interruptible).watched] {
+          return *leaves || is_pending(ending);
+        },
+        complain);
+  } else if (output.to == cli::Output::To::file) {
     opened = pipeline::sink::open_file(output.target, output.append, complain);
   } else if (output.to == cli::Output::To::command) {
     opened = pipeline::sink::open_command(output.target, output.given, complain);

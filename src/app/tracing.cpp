@@ -105,7 +105,8 @@ std::variant<Tracing::Parts, Ended> Tracing::prepare(std::unique_ptr<replay::Tra
     output_failed_ = true;
     speak_(sentence);
   };
-  auto channels = open_channels(options_, complain_of_output);
+  const auto leaves = std::make_shared<bool>(false);
+  auto channels = open_channels(options_, leaves, complain_of_output);
   if (!channels) {
     return failed(channels.error());
   }
@@ -115,6 +116,7 @@ std::variant<Tracing::Parts, Ended> Tracing::prepare(std::unique_ptr<replay::Tra
     return failed(make_export.error());
   }
   engine_settings.value().output_reader = channels.value().reader();
+  engine_settings.value().on_leaving = [leaves] { *leaves = true; };
   replay::ReplayEngine* replayed = nullptr;
   Result<ChosenEngine> source = ChosenEngine{};
   if (recorded) {

@@ -41,8 +41,10 @@ Result<names::SecurityContexts> security_contexts(const cli::Options& options);
 Result<std::unique_ptr<trace::StackTracer>> make_stack_tracer(const cli::Options& options, const spec::Tables& tables,
                                                               const pipeline::sink::Complain& complain);
 
-/// Opens the sinks of the output.
-Result<pipeline::Channels> open_channels(const cli::Options& options, const pipeline::sink::Complain& complain);
+/// Opens the sinks of the output. `leaves`: whether the engine begins to leave tracees that live on
+/// (EngineOptions::on_leaving).
+Result<pipeline::Channels> open_channels(const cli::Options& options, std::shared_ptr<const bool> leaves,
+                                         const pipeline::sink::Complain& complain);
 
 /// Looks up the user of -u. The path of the command is left to command_path().
 Result<process::EngineOptions> engine_options(const cli::Options& options, const spec::Tables& tables);

@@ -54,6 +54,8 @@ struct EngineOptions {
   bool only_functions = false;  ///< no system call is wanted at all, if functions are traced
   /// -d: what the engine learns about the kernel, what it chooses, and each report, one sentence each; may be empty.
   std::function<void(const std::string&)> debug;
+  /// Called before the engine detaches from all tracees: whatever it has to say from then on keeps them waiting.
+  std::function<void()> on_leaving;
 };
 
 }  // namespace tracer::process

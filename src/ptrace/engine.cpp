@@ -181,6 +181,9 @@ void PtraceEngine::ring(trace::EventHandler& handler) {
 }
 
 void PtraceEngine::detach_all() {
+  if (options_.on_leaving) {
+    options_.on_leaving();
+  }
   if (options_.kill_on_exit) {
     leaving_ = true;  // the kernel kills the tracees when we end
   } else if (threads_.detach_all()) {

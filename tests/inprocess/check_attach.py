@@ -8,6 +8,7 @@ import collections
 import os
 import pathlib
 import re
+import select
 import signal
 import struct
 import subprocess
@@ -310,6 +311,36 @@ def check_summary(tracer, calls, out, failures):
     program.end()
 
 
+def tracer_of(pid):
+    return re.search(r'TracerPid:\t(\d+)', pathlib.Path(f'/proc/{pid}/status').read_text())[1]
+
+
+def waits_to_write(pid):
+    """Whether a thread of the process is in write(2)."""
+    return any(call.read_text().startswith('1 ') for call in pathlib.Path(f'/proc/{pid}/task').glob('*/syscall'))
+
+
+def check_dead_file(tracer, calls, out, failures):
+    """A file that takes nothing, as one on a device that does not answer, keeps the tracer from nothing but writing."""
+    fifo = out.with_name('fifo')
+    os.mkfifo(fifo)
+    full = select.poll()
+    full.register(os.open(fifo, os.O_RDWR), select.POLLOUT)
+    program = Program([calls, 'until-told', '3', '4'])
+    before, _ = program.code()
+    tracing = subprocess.Popen([tracer, '--engine=inprocess', '-f', '-o', str(fifo), '-p', str(program.pid)], stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + LIMIT
+    while (full.poll(0) or not waits_to_write(tracer_of(program.pid))) and time.monotonic() < deadline:
+        time.sleep(0.001)
+    tracing.send_signal(signal.SIGTERM)
+    said = tracing.communicate(timeout=LIMIT)[1]
+    after, ours = program.code() if program.process.poll() is None else ({}, [])
+    if after != before or ours or 'takes nothing' not in said:
+        failures.append(f'dead file: other code, left {ours}: {said[-500:]}')
+    if (ended := program.end()) != (0, 'all right\n'):
+        failures.append(f'dead file: the program did not end as it should: {ended}')
+
+
 def main():
     tracer, calls = sys.argv[1:3]
     seconds = float(sys.argv[3]) if len(sys.argv) > 3 else 10
@@ -332,6 +363,7 @@ def main():
         check_crowd(tracer, calls, out, failures)
         check_dead_proxy(tracer, calls, out, failures)
         check_summary(tracer, calls, out, failures)
+        check_dead_file(tracer, calls, out, failures)
         check_detaching(tracer, calls, out, seconds, failures)
     for failure in failures:
         print('FAILED', failure)

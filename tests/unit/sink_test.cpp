@@ -1,5 +1,6 @@
 // Files, pipes and what happens when they break.
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -8,6 +9,7 @@
 #include <sstream>
 
 #include "catch.h"
+#include "pipeline/sink/patient_sink.h"
 #include "pipeline/sink/sink.h"
 
 namespace tracer::pipeline::sink {
@@ -100,6 +102,44 @@ TEST_CASE("a command gets everything, and is waited for") {
   std::move(open_command(command, '|' + command, complaints.listener())).value()->write("line\n");
   CHECK(contents(folder.path("out")) == "line\n");
   CHECK(contents(folder.path("done")) == "yes\n");
+}
+
+TEST_CASE("a patient file gets all that is written, and complains as others do") {
+  const Folder folder;
+  Complaints complaints;
+  const auto never = [] { return false; };
+  const std::string path = folder.path("out");
+  std::string written;
+  {
+    const auto sink = std::move(open_file_patiently(path, false, never, complaints.listener())).value();
+    for (const std::size_t size : {std::size_t{5}, FdSink::buffer_size, 3 * FdSink::buffer_size, std::size_t{1}}) {
+      const std::string piece(size, static_cast<char>('a' + size % 26));
+      sink->write(piece);
+      written += piece;
+    }
+  }
+  CHECK(contents(path) == written);
+  CHECK(complaints.said.empty());
+  open_file_patiently("/dev/full", false, never, complaints.listener()).value()->write("line\n");
+  CHECK(complaints.said == std::vector<std::string>{"/dev/full: No space left on device"});
+}
+
+TEST_CASE("a patient file that takes nothing keeps nobody who is to end") {
+  const Folder folder;
+  Complaints complaints;
+  const std::string path = folder.path("out");
+  REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+  const UniqueFd full(::open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
+  const std::string block(FdSink::buffer_size, 'x');
+  while (::write(full.get(), block.data(), block.size()) > 0) {
+  }
+  const auto sink = std::move(open_file_patiently(
+                                  path, true, [] { return true; }, complaints.listener()))
+                        .value();
+  for (int i = 0; i < 4; ++i) {
+    sink->write(block);
+  }
+  CHECK(complaints.said == std::vector<std::string>{path + ": it takes nothing, and the rest of the output is lost"});
 }
 
 TEST_CASE("a command that exits is reported once") {

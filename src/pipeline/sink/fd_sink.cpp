@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/write_all.h"
+#include "pipeline/sink/patient_sink.h"
 #include "pipeline/sink/sink.h"
 
 namespace tracer::pipeline::sink {
@@ -50,14 +51,22 @@ Result<std::unique_ptr<Sink>> open_standard_error(Complain complain) {
   return std::unique_ptr<Sink>(std::make_unique<FdSink>(std::move(copy), "standard error", std::move(complain)));
 }
 
-Result<std::unique_ptr<Sink>> open_file(const std::string& path, bool append, Complain complain) {
+Result<UniqueFd> open_for_writing(const std::string& path, bool append) {
   const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (append ? O_APPEND : O_TRUNC);
   UniqueFd fd(::open(path.c_str(), flags, 0666));
   if (!fd.valid()) {
     const int number = errno;
     return Error{number, "Can't fopen '" + path + "': " + std::strerror(number)};
   }
-  return std::unique_ptr<Sink>(std::make_unique<FdSink>(std::move(fd), path, std::move(complain)));
+  return fd;
+}
+
+Result<std::unique_ptr<Sink>> open_file(const std::string& path, bool append, Complain complain) {
+  auto fd = open_for_writing(path, append);
+  if (!fd) {
+    return fd.error();
+  }
+  return std::unique_ptr<Sink>(std::make_unique<FdSink>(std::move(fd).value(), path, std::move(complain)));
 }
 
 std::unique_ptr<Sink> open_file_or_drop(const std::string& path, bool append, const Complain& complain) {
