@@ -191,6 +191,9 @@ class FlagFormatter {
         left &= ~group.mask;
       } else if (group.mask == 0) {
         for (const Constant& c : Tables::slice(tables_.constants, group.constants)) {
+          if (left == 0 && (bits != 0 || any)) {
+            break;  // no other name can apply
+          }
           const auto value = cut(c.value, width_, false);
           const bool all_there = value == 0 ? bits == 0 && !any : (left & value) == value;
           if (all_there && (c.abis & abi_) != 0) {

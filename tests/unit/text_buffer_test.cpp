@@ -20,6 +20,29 @@ TEST_CASE("pieces of every length come to stand one after the other, also where 
   }
 }
 
+TEST_CASE("decimal numbers of every length") {
+  TextBuffer text;
+  const auto check = [&](auto number) {
+    text.clear();
+    text.decimal(number);
+    REQUIRE(text.view() == std::to_string(number));
+  };
+  std::uint64_t power = 1;
+  for (unsigned digits = 1; digits <= 20; ++digits) {
+    for (const std::uint64_t number : {power - 1, power, power + 1, power + power / 3}) {
+      check(number);
+      check(static_cast<std::int64_t>(number));
+    }
+    power *= 10;
+  }
+  for (std::uint64_t bit = 1; bit != 0; bit <<= 1U) {
+    check(bit);
+    check(bit - 1);
+    check(~bit);
+    check(-static_cast<std::int64_t>(bit / 2));
+  }
+}
+
 TEST_CASE("text is put before what stands already, cut off and cleared") {
   TextBuffer text;
   text.append("read(3)");
