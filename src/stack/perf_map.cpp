@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/number_text.h"
 #include "base/printable.h"
 #include "base/read_file.h"
+#include "proc/proc_files.h"
 #include "proc/proc_text.h"
 #include "proc/tracee_file.h"
 
@@ -22,6 +24,13 @@ constexpr std::size_t max_name_size = 1024;
 constexpr std::size_t max_names_size = 64 << 20;  // escaped
 constexpr std::size_t max_functions = 2'000'000;
 constexpr std::size_t piece_size = 8 << 20;  // bytes that are read at once
+
+/// Whether the file is of the process's user, or root's: in /tmp, everybody can make one of that name.
+bool is_trusted(pid_t tid, const struct ::stat& status) {
+  const std::string users = proc::status_field(tid, "Uid");  // real, effective, and more
+  const std::string_view effective = std::string_view(users).substr(std::min(users.find('\t') + 1, users.size()));
+  return status.st_uid == 0 || number_at<uid_t>(effective) == status.st_uid;
+}
 
 std::optional<std::uint64_t> take_hex(std::string_view& line) {
   if (line.starts_with("0x")) {
@@ -93,7 +102,7 @@ std::optional<PerfMap::Function> PerfMap::find(pid_t tid, std::uint64_t address)
 void PerfMap::read(pid_t tid) {
   std::string path = "/tmp/perf-" + inner_pid(tid) + ".map";
   const proc::TraceeFile file = proc::open_in_tracee(tid, path);
-  if (!file.descriptor.valid()) {
+  if (!file.descriptor.valid() || !is_trusted(tid, file.status)) {
     return;
   }
   if (file.status.st_ino != inode_ || file.status.st_size < done_) {

@@ -1,5 +1,6 @@
 // Stack traces of the whole program, -k.
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <regex>
@@ -119,6 +120,11 @@ TEST_CASE("option -k names code that a program has compiled and listed for perf"
   const auto frames = functions_below(told, "getppid()");
   REQUIRE(frames.size() > 2);
   CHECK(frames[1] == "run_compiled");
+  if (::geteuid() == 0) {
+    const Ran forged = run("exec $T -k -e getppid " STACKS " compiled told 65534");
+    CHECK(functions_below(forged, "getppid()").size() == 1);
+    CHECK_FALSE(forged.mentions("Compiled"));
+  }
   const Ran silent = run("exec $T -k -e getppid " STACKS " compiled");
   const auto unknown = functions_below(silent, "getppid()");
   REQUIRE(unknown.size() == 1);
