@@ -97,9 +97,22 @@ class Reader {
       case 'L':
         ++at_;
         return {8, false, true};
+      case 'w':
+        ++at_;
+        return {width_of_bits()};
       default:
         return {};
     }
+  }
+
+  /// Behind the `w` of C23: `32` for int32_t, `f32` for int_fast32_t.
+  std::uint8_t width_of_bits() {
+    const bool is_fast = accept('f');
+    const std::uint32_t bits = number().value_or(0);
+    const bool is_known = bits == 8 || bits == 16 || bits == 32 || bits == 64;
+    return is_fast && (bits == 16 || bits == 32) ? static_cast<std::uint8_t>(word_size(abi_))
+           : is_known                            ? static_cast<std::uint8_t>(bits / 8)
+                                                 : std::uint8_t{4};
   }
 
   /// Behind the `]` of a set of scanf.
@@ -187,9 +200,10 @@ std::optional<FormatArgument> conversion(char letter, const Length& length, Abi 
       return integer(length, false, Style::octal, abi);
     case 'x':
     case 'X':
+      return integer(length, false, Style::hex, abi);
     case 'b':
     case 'B':
-      return integer(length, false, Style::hex, abi);
+      return integer(length, false, Style::binary, abi);
     case 'p':
       return address();
     case 's':

@@ -74,6 +74,9 @@ int lens_names(int a, int b, int c, int d, void* ring) {
 int lens_elements(short* narrow, long* wide, char* text) {
   return 0;
 }
+int lens_newer(const char* format, ...) {
+  return 0;
+}
 #else
 float lens_set(void* pair, float number, long word, void* rows);
 struct pair {
@@ -128,6 +131,7 @@ int main() {
   short few[] = {'a', 0x416, 'c', 'd'};
   long many[] = {'a', 0x416, 'c', 0};
   lens_elements(few, many, "text");
+  lens_newer("%b %w16d %w64d %d", 5, -2, 1L << 40, 7);
   return 0;
 }
 #endif
