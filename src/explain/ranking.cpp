@@ -9,6 +9,7 @@
 #include "explain/rule.h"
 #include "explain/shell_script.h"
 #include "explain/socket_address.h"
+#include "explain/uncaught_error.h"
 #include "format/error_names.h"
 
 namespace tracer::explain {
@@ -100,6 +101,28 @@ bool reports_something_later(const std::string& path, const std::string& words) 
   return !line.empty() && reports_error(rest) && !contains(rest, base_name(path));
 }
 
+/// True if the words report that something could not be found or read, though they do not name it.
+bool reports_lookup(const std::string& words) {
+  constexpr std::array<std::string_view, 25> parts = {
+      "open",   "read",    "load",    "find",    "found", "access", "issing", "exist", "onfig",
+      " file",  "irector", "uch ",    "mport",   "ocat",  "etch",   "onnect", "tart",  "nitial",
+      "ibrary", " module", "atabase", "ertific", "key",   "path",   "rite"};
+  return reports_inability(words) &&
+         std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return contains(words, part); });
+}
+
+/// Returns the lines that name the path, each with the one above it.
+std::string lines_about(const std::string& path, const std::string& words) {
+  std::string above;
+  std::string found;
+  lines_where(words, [&](std::string_view line) {
+    found += Ranking::is_mentioned(path, std::string(line)) ? above + std::string(line) : std::string();
+    above = line;
+    return false;
+  });
+  return found.empty() ? words : found;
+}
+
 /// True if the text is about the arguments that the program was given.
 bool is_about_arguments(const std::string& text) {
   constexpr std::array<std::string_view, 4> words = {"ption", "rgument", "sage:", "USAGE"};
@@ -157,7 +180,8 @@ bool says_error(std::string_view name, const std::string& words) {
          });
 }
 
-Ranking::Ranking(const Process& process, const Prober& prober) : process_(process), prober_(prober) {
+Ranking::Ranking(const Process& process, const Prober& prober)
+    : process_(process), prober_(prober), is_uncaught_(!uncaught_error(process).empty()) {
   for (const Step& step : process.steps) {
     if (step.order < process.last_exec) {
       continue;
@@ -187,6 +211,9 @@ Ranking::Aftermath Ranking::aftermath(const Step& step) const {
     result.words = process_.last_output.text;  // many programs report errors to standard output
   }
   result.is_silent = result.words.empty() && process_.last_output.order < step.order;
+  if (const std::string last = words_of_uncaught(result.words); is_uncaught_ && !reports_inability(last)) {
+    result.words = last;  // it went on after what it had reported before
+  }
   const std::string all = std::exchange(result.words, without_remarks(without_quoted_source(result.words)));
   // Some programs call it a warning that they lack what they cannot do without.
   const std::string line = line_with(all, error_text_of(step.call.error));
@@ -237,7 +264,10 @@ bool Ranking::is_lookup_without_words(const Step& step) const {
   }
   if (is_name_said || (is_error_said && is_last_before_message(step))) {
     const bool is_given_path = is_lookup && is_name_said && is_given(process_, step.path, true);
-    return !is_error_said && !after.is_cut && !is_given_path && !reports_inability(after.words);
+    // "cache" may be any word of a sentence, "cache.db" is the name of a file.
+    const bool is_word = is_lookup && !contains(base_name(step.path), ".") && !is_named(step.path, after.words);
+    const std::string about = is_word ? lines_about(step.path, after.words) : after.words;
+    return !is_error_said && !after.is_cut && !is_given_path && !reports_inability(about);
   }
   if (is_lookup && is_given_to_option(process_, step.path) && reports_inability(after.words)) {
     return false;
@@ -245,7 +275,7 @@ bool Ranking::is_lookup_without_words(const Step& step) const {
   // Nobody opens a file for output that he can do without.
   const bool is_output = contains(to_text(step.call.argument("flags").value), "O_CREAT");
   return (after.distance != 0 && !is_output) || &step != last_ || is_about_arguments(after.words) ||
-         !(after.is_cut || reports_inability(after.words));
+         is_question(step.call) || !(after.is_cut || reports_lookup(after.words));
 }
 
 /// Programs that can do without a server say nothing of it.

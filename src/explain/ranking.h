@@ -54,6 +54,7 @@ class Ranking {
   const Process& process_;
   const Prober& prober_;
   std::vector<const Step*> messages_;
+  bool is_uncaught_;         ///< it ended by an exception that nobody caught
   bool has_spoken_ = false;  ///< it wrote to standard error, or an error to standard output
   const Step* last_ = nullptr;
 };

@@ -170,7 +170,28 @@ constexpr std::array<Language, 8> languages = {{
     {"Fatal error: exception ", 2, of_ocaml},
 }};
 
+/// Returns where the tracebacks of Python start that are about the last error.
+std::size_t start_of_traceback(const std::string& messages) {
+  constexpr std::string_view mark = "Traceback (most recent call last):";
+  const auto is_of_chain = [&](std::size_t at) {
+    const std::string_view before = std::string_view(messages).substr(0, at);
+    return before.ends_with("another exception occurred:\n\n") ||
+           before.ends_with("direct cause of the following exception:\n\n");
+  };
+  std::size_t at = messages.rfind(mark);
+  while (at != std::string::npos && at != 0 && is_of_chain(at)) {
+    at = messages.rfind(mark, at - 1);
+  }
+  return at;
+}
+
 }  // namespace
+
+std::string words_of_uncaught(const std::string& messages) {
+  const std::size_t python = start_of_traceback(messages);
+  const std::size_t at = python != std::string::npos ? python : messages.rfind("Exception in thread \"");
+  return at == std::string::npos ? messages : messages.substr(at);
+}
 
 std::string uncaught_error(const Process& process) {
   const std::string messages = process.messages();

@@ -11,4 +11,8 @@ namespace tracer::explain {
 /// others. The words of the error are left out: the program has just printed them.
 std::string uncaught_error(const Process& process);
 
+/// Returns what the runtime printed of the last error, with those that led to it; all messages if it is unknown where
+/// that starts.
+std::string words_of_uncaught(const std::string& messages);
+
 }  // namespace tracer::explain

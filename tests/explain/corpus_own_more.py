@@ -83,6 +83,14 @@ CASES = [
     ('env2_xz_fsize', 'head -c 100000 /dev/urandom > f', 'prlimit --fsize=20000 xz -k f', r'size|ulimit -f'),
     ('env2_lockfile', 'touch l', 'lockfile -r 0 l', r'/l\b'),
     ('env2_dangling_ruby', 'ln -s /nosuch-dir/a.rb a.rb', 'ruby a.rb', r'a\.rb is a link|/nosuch-dir'),
+    # Failures that the program reports or tolerates before it ends for another reason
+    ('own3_perl_words', '', "perl -e '-e \"/nosuch\"; print \"total mismatch: cannot balance 3 and 4\\n\"; exit 2'", OWN),
+    ('own3_php_words', '', "php -r '@include \"/nosuch/a.php\"; echo \"could not settle 3 invoices\\n\"; exit(5);'", OWN),
+    ('own3_perl_warning', '', "perl -e 'open F, \"<\", \"/nosuch/cache\"; warn \"cache is cold\\n\"; die \"could not settle invoice 9\\n\"'", OWN),
+    ('own3_python_warning', '', "python3 -c $'import logging\\ntry: open(\"/nosuch/cache.db\")\\nexcept OSError as e: logging.warning(\"no cache: %s\", e)\\nraise RuntimeError(\"could not settle invoice 9\")'", OWN),
+    ('own3_python_logged', '', "python3 -c $'import logging\\ntry: open(\"/nosuch/cache.db\")\\nexcept OSError as e: logging.error(\"no cache: %s\", e)\\nraise RuntimeError(\"balance is negative\")'", OWN),
+    ('own3_python_metrics', '', "python3 -c $'import socket,sys\\ntry: socket.create_connection((\"127.0.0.1\", PORT))\\nexcept OSError: print(\"metrics server unreachable, going on\", file=sys.stderr)\\nassert 1 == 2'", OWN),
+    ('env3_python_chained', '', "python3 -c $'try: open(\"/nosuch/rates.db\")\\nexcept OSError as e: raise RuntimeError(\"no rates\") from e'", r'/nosuch'),
     ('good2_numfmt', '', 'numfmt --to=iec 1024', GOOD),
     ('good2_tsort', r"printf 'a b\n' > f", 'tsort f', GOOD),
 ]
