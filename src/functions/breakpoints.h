@@ -140,8 +140,10 @@ class Breakpoints {
   std::vector<Pending> pending;
   std::vector<std::uint64_t> noted;  ///< places for calls that are neither counted nor have a breakpoint yet
   bool withdrawn = false;            ///< there must be none any more
-  bool hooked = false;
-  bool sees_jumps = false;  ///< the long jumps of the C library do not go unseen
+  struct Hooks {
+    bool loader = false;
+    bool long_jumps = false;  ///< those of the C library do not go unseen
+  } hooks;
   RecordingState recording;
   GoroutineStacks goroutines;
 

@@ -429,7 +429,7 @@ void FunctionTracer::enter(ptrace::Tracee& tracee, Breakpoint& point, std::uint6
   EndReporter ends(placement_, sink_, tracee, &moment);
   if (goroutine) {
     GoroutineStacks::drop_unwound(*goroutine, call, ends);
-  } else if (!calls.start(call, point.entry != nullptr, space.sees_jumps, ends)) {
+  } else if (!calls.start(call, point.entry != nullptr, space.hooks.long_jumps, ends)) {
     return;
   }
   functions_.locate(space, *function);

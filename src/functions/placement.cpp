@@ -313,22 +313,22 @@ bool Placement::place_pointer(ptrace::Tracee& tracee, const Breakpoints::Pending
 
 void Placement::hook_loader(ptrace::Tracee& tracee) {
   Breakpoints& space = space_of(tracee);
-  if (space.hooked) {
+  if (space.hooks.loader) {
     return;
   }
   const Module* program = nullptr;
   for (const auto& [start, module] : space.modules) {
     const Symbol* hook = module.file->find_exported("_dl_debug_state");
     if (hook != nullptr && has_code_at(module, module.bias + hook->address)) {
-      space.hooked = space.add(ptrace::stopped_thread(tracee), tracee.memory, module.bias + hook->address,
-                               [](Breakpoint& point) { point.is_loader_hook = true; }) ||
-                     space.hooked;
+      space.hooks.loader = space.add(ptrace::stopped_thread(tracee), tracee.memory, module.bias + hook->address,
+                                     [](Breakpoint& point) { point.is_loader_hook = true; }) ||
+                           space.hooks.loader;
     }
     if (module.is_program) {
       program = &module;
     }
   }
-  if (space.hooked || program == nullptr || program->file->debug_entry() == 0) {
+  if (space.hooks.loader || program == nullptr || program->file->debug_entry() == 0) {
     return;
   }
   // The loader has no names. It gives the place itself (r_brk of its r_debug, link.h), but only once it has run.
@@ -340,8 +340,8 @@ void Placement::hook_loader(ptrace::Tracee& tracee) {
   };
   if (const std::uint64_t debug = read(program->bias + program->file->debug_entry() + word); debug != 0) {
     const std::uint64_t hook = read(debug + std::uint64_t{2} * word);
-    space.hooked = hook != 0 && space.add(ptrace::stopped_thread(tracee), tracee.memory, hook,
-                                          [](Breakpoint& point) { point.is_loader_hook = true; });
+    space.hooks.loader = hook != 0 && space.add(ptrace::stopped_thread(tracee), tracee.memory, hook,
+                                                [](Breakpoint& point) { point.is_loader_hook = true; });
   } else if (program->file->has_interpreter()) {
     space.add(ptrace::stopped_thread(tracee), tracee.memory, program->bias + program->file->entry(),
               [](Breakpoint& point) { point.is_program_entry = true; });
@@ -381,7 +381,7 @@ void Placement::hook_jumps(ptrace::Tracee& tracee, const Module& module) {
        [&](Breakpoint& point) { point.unreported = &functions_.find_or_add_entry(module.name, "swapcontext"); });
   for (const std::string_view name : {"longjmp", "__longjmp_chk"}) {
     const bool is_there = hook(tracee, module, name, [](Breakpoint& point) { point.jumps = true; });
-    space_of(tracee).sees_jumps = is_there || space_of(tracee).sees_jumps;
+    space_of(tracee).hooks.long_jumps |= is_there;
   }
 }
 

@@ -163,7 +163,7 @@ bool Recorder::is_too_early(const Breakpoints& space) {
   const bool has_c_library = std::any_of(space.modules.begin(), space.modules.end(), [](const auto& entry) {
     return entry.second.file->find_exported("__errno_location") != nullptr;
   });
-  return space.recording.since_exec && space.hooked && space.recording.looks < looks_until_all_are_there &&
+  return space.recording.since_exec && space.hooks.loader && space.recording.looks < looks_until_all_are_there &&
          !has_c_library;
 }
 

@@ -17,6 +17,9 @@ namespace tracer::functions::library {
 inline constexpr unsigned max_conf_parameters = 256;
 inline constexpr unsigned max_conf_fields = 64;
 
+/// Whether an array length in `text` refers to an argument (`[a9`) or a field (`[e9`) with a number above `known`.
+bool mentions_more_than(std::string_view text, char kind, unsigned known);
+
 class ConfReader {
  public:
   ConfReader(LtraceConf& conf, LtraceConf::Scope& scope, std::string_view line)
@@ -36,7 +39,6 @@ class ConfReader {
   bool expect(char c);
   bool is_at(char c);
   bool expect_end_of_list();
-  bool expect_end_of_elements();
   std::string_view identifier();  ///< empty: there is none, which is the error
   /// Both set the error, unless there is one; fail() adds what comes next in the line.
   std::nullopt_t fail(std::string_view what);
@@ -59,7 +61,6 @@ class ConfReader {
   std::optional<std::int64_t> integer();
   std::optional<std::vector<Lens>> list(unsigned max_count, unsigned depth);
   static Lens plain(std::string text);
-  [[nodiscard]] static bool mentions_more_than(std::string_view text, char kind, unsigned known);
   static Lens pointer_to(const Lens& target);
   Found wide_string(const Lens& inner);
   /// Declares what has another name in descriptions, and returns that.
@@ -69,10 +70,8 @@ class ConfReader {
   Lens restyled_lens(Lens lens, std::string_view style, unsigned depth);
   std::string restyled(const std::string& type, std::string_view style, unsigned depth);
   std::string restyled_structure(const std::string& name, std::string_view style, unsigned depth);
-  static std::string guessed(const std::string& base);
   Lens bits_of(const Lens& inner);
   static Lens bytes_of(const Lens& array, std::string_view style);
-  static std::string array_text(const Lens& lens);
 
   LtraceConf& conf_;
   LtraceConf::Scope& scope_;

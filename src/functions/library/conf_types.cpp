@@ -35,6 +35,14 @@ constexpr std::array simple_types = {
     Simple{"file", "ptr", 0},
 };
 
+/// Returns the type whose values ltrace takes for a guess: without a sign, but for characters.
+std::string guessed(const std::string& base) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> others = {
+      {{"u8", "i8"}, {"i16", "u16"}, {"int", "uint"}, {"long", "ulong"}, {"i64", "u64"}}};
+  const auto other = std::find_if(others.begin(), others.end(), [&](const auto& each) { return each.first == base; });
+  return other == others.end() ? base : std::string(other->second);
+}
+
 }  // namespace
 
 std::optional<std::vector<LtraceConf::Lens>> ConfReader::list(unsigned max_count, unsigned depth) {
@@ -52,23 +60,23 @@ std::optional<std::vector<LtraceConf::Lens>> ConfReader::list(unsigned max_count
       return fail("too many types");
     }
   } while (take(','));
-  if (!expect_end_of_elements()) {
+  if (!take(')') && !expect(',')) {
     return std::nullopt;
   }
   return lenses;
 }
 
 /// Inserts the length before a style: `u8 as hex` becomes `u8[4] as hex`, where the style applies to the elements.
-std::string ConfReader::array_text(const Lens& lens) {
-  const auto style = std::min(lens.element.find(" as "), lens.element.size());
-  const std::string_view until = lens.ends_at_zero && lens.length != "until 0" ? " until 0" : "";
-  return fmt::format("{}[{}{}]{}", lens.element.substr(0, style), lens.length, until, lens.element.substr(style));
+std::string LtraceConf::Lens::array_text() const {
+  const auto style = std::min(element.find(" as "), element.size());
+  const std::string_view until = ends_at_zero && length != "until 0" ? " until 0" : "";
+  return fmt::format("{}[{}{}]{}", element.substr(0, style), length, until, element.substr(style));
 }
 
 /// Returns the lens of a pointer to what `target` describes.
 LtraceConf::Lens ConfReader::pointer_to(const Lens& target) {
   Lens lens;
-  lens.target = target.length.empty() ? target.text : array_text(target);
+  lens.target = target.length.empty() ? target.text : target.array_text();
   // A pointer to void is shown as an address.
   lens.text = lens.target.empty() ? "ptr" : '*' + lens.target;
   lens.is_scalar = lens.target.empty();
@@ -192,7 +200,7 @@ std::optional<LtraceConf::Lens> ConfReader::array(unsigned depth) {
     return fail("no `array(LENS, EXPR)`");
   }
   lens.length = *length;
-  lens.text = array_text(lens);
+  lens.text = lens.array_text();
   return lens;
 }
 
@@ -233,7 +241,7 @@ std::optional<LtraceConf::Lens> ConfReader::enumeration(unsigned depth) {
     }
     members += fmt::format(" {}={}", name, next++);
   } while (take(','));
-  if (!expect_end_of_elements()) {
+  if (!take(')') && !expect(',')) {
     return std::nullopt;
   }
   ++conf_.declared_;
@@ -354,14 +362,6 @@ std::string ConfReader::restyled(const std::string& type, std::string_view style
     base = guessed(base);
   }
   return fmt::format("{} as {}", with(base), floating ? "hex_floating" : style);
-}
-
-/// Returns the type whose values ltrace takes for a guess: without a sign, but for characters.
-std::string ConfReader::guessed(const std::string& base) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> others = {
-      {{"u8", "i8"}, {"i16", "u16"}, {"int", "uint"}, {"long", "ulong"}, {"i64", "u64"}}};
-  const auto other = std::find_if(others.begin(), others.end(), [&](const auto& each) { return each.first == base; });
-  return other == others.end() ? base : std::string(other->second);
 }
 
 LtraceConf::Lens ConfReader::restyled_lens(Lens lens, std::string_view style, unsigned depth) {

@@ -71,11 +71,6 @@ bool ConfReader::is_at(char c) {
   return rest_.starts_with(c);
 }
 
-/// Takes `)` behind the fields of a structure or the names of an enum.
-bool ConfReader::expect_end_of_elements() {
-  return take(')') || expect(',');
-}
-
 /// Takes `)` behind parameters.
 bool ConfReader::expect_end_of_list() {
   const bool there = take(')');
@@ -161,8 +156,7 @@ std::optional<std::string> ConfReader::expression(bool& ends_at_zero) {
   return std::to_string(*value);
 }
 
-/// Whether an array length in `text` refers to an argument (`[a9`) or a field (`[e9`) with a number above `known`.
-bool ConfReader::mentions_more_than(std::string_view text, char kind, unsigned known) {
+bool mentions_more_than(std::string_view text, char kind, unsigned known) {
   for (std::size_t at = 0; at + 2 < text.size(); ++at) {
     if (text[at] == '[' && text[at + 1] == kind && text[at + 2] >= '0' && text[at + 2] <= '9') {
       const unsigned number = number_at<unsigned>(text.substr(at + 2)).value_or(0);

@@ -121,8 +121,8 @@ std::string ConfReader::read_prototype(std::string_view first) {
       if (!found->target.empty()) {
         found->text = '*' + found->target;
       } else if (!found->length.empty()) {
-        found->text = '*' + array_text(*found);  // C passes arrays as pointers to them
-        found->target = array_text(*found);
+        found->text = '*' + found->array_text();  // C passes arrays as pointers to them
+        found->target = found->array_text();
       } else if (found->is_array) {
         found->target = found->text;
         found->text = '*' + found->target;

@@ -54,7 +54,9 @@ class LtraceConf {
     unsigned element_size = 0;  ///< bytes; 0 for a word, or if unknown
     bool element_is_word = false;
     bool is_array = false;  ///< text in an array
-    std::string target;     ///< target type of a pointer; empty if it is not a pointer
+    /// The type in a description of the array that `element` and `length` say.
+    [[nodiscard]] std::string array_text() const;
+    std::string target;  ///< target type of a pointer; empty if it is not a pointer
   };
   /// What a file defines and imports.
   struct Scope {
