@@ -14,6 +14,8 @@ ARGS ?= --help
 PREFIX ?= /usr/local
 # Whether warnings are errors: .ci/run turns it on.
 WERROR ?= OFF
+# More options for CMake, where a build directory is made.
+CMAKE_OPTIONS ?=
 PYTHON := /usr/bin/python3
 jobs := $(shell nproc)
 version = $(shell sed -n 's/.*tracer VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
@@ -28,7 +30,7 @@ release := build-release
 
 # $(call configure,DIRECTORY,OPTIONS): where that has not been done with this WERROR. CMake itself notices later changes.
 configure = @grep -qsx TRACER_WERROR:BOOL=$(WERROR) $(1)/CMakeCache.txt && [[ -e $(1)/build.ninja ]] || \
-  cmake -S . -B $(1) -G Ninja -DTRACER_WERROR=$(WERROR) $(2)
+  cmake -S . -B $(1) -G Ninja -DTRACER_WERROR=$(WERROR) $(2) $(CMAKE_OPTIONS)
 # $(call build_tests,DIRECTORY): builds everything; the directory may have been configured before Catch2 was installed.
 build_tests = @[[ -e $(1)/tests/unit/CTestTestfile.cmake ]] || cmake $(1); cmake --build $(1); $(say_time)
 # The seconds of the recipe's line so far, unless there was nothing to do.
@@ -51,7 +53,7 @@ $$as_root apt-get update -q >&2; \
 $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing >&2
 endef
 
-.PHONY: FORCE all run tests test sanitize fuzz clang lint format tidy bench bench-kernel bench-functions bench-recording compat probe install deb tarball tarball-arm64 dist release \
+.PHONY: FORCE all run tests test sanitize fuzz clang lint format tidy bench bench-kernel bench-functions bench-recording compat probe install deb tarball tarball-arm64 binaries dist release \
         clean test-arm64 test-kernels test-release test-releases test-static build-packages test-packages bench-packages deb-packages static-packages clang-packages \
         lint-packages cross-packages release-packages arm64-packages kernels-packages releases-packages
 
@@ -139,14 +141,14 @@ deb: deb-packages build/build.ninja
 
 # The program with its papers, for any system and any container: build-static/packages/tracer-….tar.gz.
 tarball: build-packages
-	cmake --preset static -DTRACER_WERROR=$(WERROR) -DZYDIS_SOURCE="$$(tests/static/fetch_zydis)"
+	cmake --preset static -DTRACER_WERROR=$(WERROR) -DZYDIS_SOURCE="$$(tests/static/fetch_zydis)" $(CMAKE_OPTIONS)
 	cmake --build --preset static
 	$(call pack,build-static)
 
 # The same for aarch64, in build-arm64-static/packages.
 tarball-arm64: cross-packages
 	root=$$(tests/arm64/run --sysroot); \
-	TRACER_SYSROOT=$$root cmake --preset arm64-static -DTRACER_WERROR=$(WERROR)
+	TRACER_SYSROOT=$$root cmake --preset arm64-static -DTRACER_WERROR=$(WERROR) $(CMAKE_OPTIONS)
 	cmake --build --preset arm64-static
 	$(call pack,build-arm64-static)
 
@@ -155,13 +157,17 @@ dist:
 	mkdir -p $(release)
 	git archive --prefix=tracer-$(version)/ -o $(release)/tracer-$(version).tar.gz HEAD
 
+# A function may stand in another place of an object where headers were compiled before: that must not depend on ccache.
+binaries:
+	$(MAKE) CMAKE_OPTIONS=-DTRACER_PRECOMPILE=OFF deb tarball tarball-arm64
+
 # All that is published of a release, in build-release. It is made of the archive of the sources: of the last commit.
 release: release-packages
 	tests/static/fetch_zydis >/dev/null
 	rm -rf $(release)
 	$(MAKE) --no-print-directory dist
 	tar -x -f $(release)/tracer-$(version).tar.gz -C $(release)
-	$(MAKE) -C $(release)/tracer-$(version) deb tarball tarball-arm64
+	$(MAKE) -C $(release)/tracer-$(version) binaries
 	cd $(release); \
 	  mv tracer-$(version)/build/packages/*.deb tracer-$(version)/build-*/packages/*.tar.gz .; \
 	  rm -rf tracer-$(version); \
