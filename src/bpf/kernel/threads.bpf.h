@@ -115,7 +115,7 @@ static __always_inline __u32 local_id(struct task_struct* task) {
 
 static __always_inline bool is_in_scope(struct task_struct* task) {
   if (shared.threads.space.level != 0 && local_id(task) == 0) {
-    return false; /* it has no id in the tracer's PID namespace, by which it could be told from others */
+    return false; /* it has no id in the tracer's PID namespace, and no event could name it */
   }
   if ((__u32)task->tgid == shared.threads.tracer || (shared.threads.launching && is_child_of_tracer(task))) {
     return false;

@@ -17,7 +17,7 @@
 namespace tracer::pipeline::sink {
 namespace {
 
-/// How often who waits asks whether it is to end, and how often it is told so before it gives up: long before a
+/// How often who waits asks whether it is to end, and how often the answer is yes before it gives up: long before a
 /// watchdog would take it for lost (process/watchdog.h).
 constexpr std::chrono::milliseconds look_interval(20);
 constexpr unsigned last_look = 20;
