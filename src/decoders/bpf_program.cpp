@@ -87,8 +87,8 @@ void append_code(const CodeFormatter& formatter, std::uint64_t code) {
   }
 }
 
-/// Appends the code of an eBPF instruction. linux/bpf.h.
-void append_extended_code(const CodeFormatter& formatter, std::uint64_t code) {
+/// Appends the code of an eBPF instruction. linux/bpf.h. Without `jump32`, the class BPF_JMP32 is followed by a number.
+void append_extended_code(const CodeFormatter& formatter, std::uint64_t code, bool jump32) {
   static constexpr std::array<std::string_view, 8> classes = {"BPF_LD",  "BPF_LDX", "BPF_ST",    "BPF_STX",
                                                               "BPF_ALU", "BPF_JMP", "BPF_JMP32", "BPF_ALU64"};
   static constexpr std::array<std::string_view, 7> modes = {"BPF_IMM",   "BPF_ABS", "BPF_IND",   "BPF_MEM",
@@ -97,6 +97,10 @@ void append_extended_code(const CodeFormatter& formatter, std::uint64_t code) {
   const bool moves = kind < arithmetic;
   const bool jumps_here = kind == jump || kind == jump + 1;
   formatter.part(classes, kind, 0);
+  if (kind == jump + 1 && !jump32) {
+    formatter.rest(code - kind);
+    return;
+  }
   formatter.next_part(moves ? Names(sizes) : Names(sources), code & (moves ? 0x18U : 0x8U), 3);
   formatter.next_part(moves        ? Names(modes)
                       : jumps_here ? Names(jumps)
@@ -226,7 +230,8 @@ bool bpf_code(decode::CustomContext& context) {
     return false;
   }
   TextBuffer text;
-  append_extended_code({text, context.out().constant_form()}, number_at(raw, 0, 1));
+  append_extended_code({text, context.out().constant_form()}, number_at(raw, 0, 1),
+                       !context.constant_name("bpf_jump32", jump + 1).empty());
   context.out().symbol(text.view());
   return true;
 }
