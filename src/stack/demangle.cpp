@@ -1,3 +1,5 @@
+// The C library's <string.h> has basename(3), and libiberty's own declaration of it differs.
+#define HAVE_DECL_BASENAME 1
 #include <libiberty/demangle.h>
 
 #include <csetjmp>
