@@ -291,7 +291,7 @@ std::optional<LtraceConf::Lens> ConfReader::structure(std::string_view name, uns
 
 std::string ConfReader::declare_type(const std::string& shown_as) {
   ++conf_.declared_;
-  const std::string name = declared_name("type");
+  std::string name = declared_name("type");
   conf_.items_ += fmt::format("type {} = {}\n", name, shown_as);
   conf_.shown_as_[name] = shown_as;
   return name;
