@@ -160,7 +160,7 @@ render::SummaryOptions summary_options(const cli::Options& options) {
   return result;
 }
 
-Result<pipeline::Channels> open_channels(const cli::Options& options, std::shared_ptr<const bool> leaves,
+Result<pipeline::Channels> open_channels(const cli::Options& options, const std::shared_ptr<const bool>& leaves,
                                          const pipeline::sink::Complain& complain) {
   const cli::Output& output = options.output;
   if (output.to == cli::Output::To::file && output.separate) {

@@ -43,7 +43,7 @@ Result<std::unique_ptr<trace::StackTracer>> make_stack_tracer(const cli::Options
 
 /// Opens the sinks of the output. `leaves`: whether the engine begins to leave tracees that live on
 /// (EngineOptions::on_leaving).
-Result<pipeline::Channels> open_channels(const cli::Options& options, std::shared_ptr<const bool> leaves,
+Result<pipeline::Channels> open_channels(const cli::Options& options, const std::shared_ptr<const bool>& leaves,
                                          const pipeline::sink::Complain& complain);
 
 /// Looks up the user of -u. The path of the command is left to command_path().
