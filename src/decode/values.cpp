@@ -199,6 +199,18 @@ bool ValueDecoder::choice(const Type& type, const Place& place, const Context& c
   return true;
 }
 
+/// Whether a table chooses a type of which `holds` is true.
+template <typename Holds>
+bool ValueDecoder::chosen_is(const Type& type, const Context& context, const Holds& holds) const {
+  const ScratchGuard guard(state_.scratch);
+  Scope inner;
+  inner.outer = context.scope;
+  inner.params = evaluator_.evaluate_params(type.args, context);
+  const Context within = context.in(inner);
+  const Type* found = evaluator_.chosen(type, within);
+  return found != nullptr && holds(*found, within);
+}
+
 /// Whether a type is text, by what its table chooses if it is one.
 bool ValueDecoder::is_text(const Type& type, const Context& context) const {
   if (type.kind == TypeKind::array && type.length_kind == spec::LengthKind::byte_count) {
@@ -207,13 +219,9 @@ bool ValueDecoder::is_text(const Type& type, const Context& context) const {
   if (type.kind != TypeKind::choice) {
     return type.kind == TypeKind::bytes || type.kind == TypeKind::cstr;
   }
-  const ScratchGuard guard(state_.scratch);
-  Scope inner;
-  inner.outer = context.scope;
-  inner.params = evaluator_.evaluate_params(type.args, context);
-  const Context within = context.in(inner);
-  const Type* found = evaluator_.chosen(type, within);
-  return found != nullptr && found->kind != TypeKind::choice && is_text(*found, within);
+  return chosen_is(type, context, [this](const Type& found, const Context& within) {
+    return found.kind != TypeKind::choice && is_text(found, within);
+  });
 }
 
 /// Whether a type is bytes, by what its tables choose.
@@ -221,13 +229,8 @@ bool ValueDecoder::ends_in_bytes(const Type& type, const Context& context) const
   if (type.kind != TypeKind::choice) {
     return type.kind == TypeKind::bytes;
   }
-  const ScratchGuard guard(state_.scratch);
-  Scope inner;
-  inner.outer = context.scope;
-  inner.params = evaluator_.evaluate_params(type.args, context);
-  const Context within = context.in(inner);
-  const Type* found = evaluator_.chosen(type, within);
-  return found != nullptr && ends_in_bytes(*found, within);
+  return chosen_is(type, context,
+                   [this](const Type& found, const Context& within) { return ends_in_bytes(found, within); });
 }
 
 bool ValueDecoder::custom(const Type& type, const Place& place, const Context& context) {

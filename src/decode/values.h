@@ -50,6 +50,8 @@ class ValueDecoder {
   [[nodiscard]] bool counts_nothing(const spec::Type& type) const;
   bool choice(const spec::Type& type, const Place& place, const Context& context);
   bool custom(const spec::Type& type, const Place& place, const Context& context);
+  template <typename Holds>
+  [[nodiscard]] bool chosen_is(const spec::Type& type, const Context& context, const Holds& holds) const;
   [[nodiscard]] bool is_text(const spec::Type& type, const Context& context) const;
   [[nodiscard]] bool ends_in_bytes(const spec::Type& type, const Context& context) const;
 
