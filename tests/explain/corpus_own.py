@@ -185,7 +185,7 @@ CASES = [
     ('own_tshark_filter', '', "tshark -r /dev/null -Y 'frob =='", r'^$'),
     ('own_unzip_password', 'echo a > f; zip -q -P right z.zip f; rm f', 'unzip -P wrong z.zip', r'^$|password'),
     ('own_7z_password', 'echo a > f; 7z a -pright z.7z f >/dev/null; rm f', '7z x -pwrong z.7z', OWN),
-    ('own_openssl_password', 'echo a > f; openssl enc -aes-256-cbc -pbkdf2 -k right -in f -out e', 'openssl enc -d -aes-256-cbc -pbkdf2 -k wrong -in e', OWN),
+    ('own_openssl_password', 'echo a > f; openssl enc -aes-256-cbc -pbkdf2 -nosalt -k right -in f -out e', 'openssl enc -d -aes-256-cbc -pbkdf2 -nosalt -k wrong -in e', OWN),
     ('own_qpdf_password', "printf '%%PDF-1.4\\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[]/Count 0>>endobj\\ntrailer<</Root 1 0 R>>\\n' > a.pdf; qpdf --warning-exit-0 --encrypt u o 256 -- a.pdf e.pdf 2>/dev/null", 'qpdf --password=wrong e.pdf o.pdf', OWN),
     ('own_keygen_password', 'ssh-keygen -q -t ed25519 -N right-one -f k', 'ssh-keygen -y -P wrong-one -f k', r'^$|passphrase'),
     ('own_luks_password', 'truncate -s 20M img; printf right | cryptsetup -q luksFormat --pbkdf pbkdf2 --pbkdf-force-iterations 1000 img -; printf wrong > w', 'cryptsetup open --test-passphrase -d w img', r'^$|passphrase|key'),

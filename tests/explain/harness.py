@@ -159,12 +159,14 @@ def run_all(tests, tracer, fail, engine, only):
             finally:
                 place.close()
 
-    failed = 0
-    for name, result, why in run_beside_each_other([lambda test=test: one(test) for test in chosen]):
-        if result != 'ok':
-            print(f'{result}: {name}: {why}')
-        failed += result == 'FAILED'
+    results = list(run_beside_each_other([lambda test=test: one(test) for test in chosen]))
     shared.cleanup()
+    # Failures come last: where a log is cut, its end is kept.
+    for kind in ('skipped', 'FAILED'):
+        for name, result, why in results:
+            if result == kind:
+                print(f'{result}: {name}: {why}')
+    failed = sum(result == 'FAILED' for _, result, _ in results)
     print(f'{len(chosen)} tests, {failed} failed')
     return failed
 
