@@ -52,10 +52,14 @@ RecordDecoder::RecordSize RecordDecoder::record_size(const Type& type, const Pla
 RecordDecoder::Counted RecordDecoder::count_records(const Type& type, const Place& place, const Context& context,
                                                     std::uint64_t size) const {
   Counted counted;
+  const ScratchGuard guard(state_.scratch);
+  const auto params = evaluator_.evaluate_params(type.args, context);
+  // One look at the memory of all, where there is not more of it than one record may have.
+  const auto all = size <= max_record ? session_.copy(place, size) : std::nullopt;
+  const Place first = all ? Place::copied(*all, place.address) : place;
   for (std::uint64_t at = 0; at < size && counted.number < max_counted; ++counted.number) {
-    const ScratchGuard guard(state_.scratch);
-    const auto record =
-        record_size(type, place.at(at), context, size - at, evaluator_.evaluate_params(type.args, context));
+    const ScratchGuard record_guard(state_.scratch);
+    const auto record = record_size(type, first.at(at), context, size - at, params);
     if (record.step == 0) {
       counted.and_more = record.length == 0;
       break;

@@ -19,8 +19,7 @@ struct Packer::Context {
 
 Packer::Packer() : context_(std::make_unique<Context>()) {
   if (ZSTD_CCtx* zstd = context_->zstd.get(); zstd != nullptr) {
-    ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, 1);
-    ZSTD_CCtx_setParameter(zstd, ZSTD_c_checksumFlag, 1);
+    ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, 1);  // no checksum: the mark has one
   }
 }
 
