@@ -68,9 +68,7 @@ bool ThreadRing::next() {
 void ThreadRing::report(TickClock& clock, ptrace::RecordedCalls& calls) {
   const std::byte* record = at(position_);
   const std::span<const std::byte> chunks(record + front_size(head_.kind), size_ - front_size(head_.kind));
-  trace::Event& event = event_;  // to clear one for each record is slow enough to see
-  event.abi = Abi::x86_64;
-  event.time = clock.time_at(head_.ticks);
+  const trace::EventTime time = clock.time_at(head_.ticks);
   position_ += size_;
   __builtin_prefetch(at(position_ + prefetched_ahead));
   __builtin_prefetch(at(position_ + prefetched_ahead + 64));
@@ -78,31 +76,28 @@ void ThreadRing::report(TickClock& clock, ptrace::RecordedCalls& calls) {
     released_ = start;
     __atomic_store_n(&area().read, start, __ATOMIC_RELEASE);  // this record is read yet
   }
-  if (head_.kind == record_enter) {
-    EnterRecord entry;
-    std::memcpy(&entry, record, sizeof entry);
-    auto& enter = event.what.emplace<trace::SyscallEnter>();
-    enter.number = entry.number;
-    std::copy(std::begin(entry.args), std::end(entry.args), enter.args.begin());
+  open_ = head_.kind == record_enter;
+  if (open_) {
+    auto& enter = std::get<trace::SyscallEnter>(enter_.what);
+    std::memcpy(&enter.number, record + offsetof(EnterRecord, number), sizeof enter.number);
+    std::memcpy(enter.args.data(), record + offsetof(EnterRecord, args), sizeof enter.args);
+    std::memcpy(&enter.stack_pointer, record + offsetof(EnterRecord, stack_pointer), sizeof enter.stack_pointer);
     enter.instruction_pointer = head_.instruction_pointer;
-    enter.stack_pointer = entry.stack_pointer;
     entry_.assign(chunks.begin(), chunks.end());
-    open_ = true;
-    const RecordedMemory memory(tid_, entry_);
-    const capture::CapturedStack stack(memory);
-    event.stack = &stack;
-    calls.on_recorded(tid_, event, memory);
+    report(enter_, time, RecordedMemory(tid_, entry_), calls);
     return;
   }
-  ExitRecord left;
-  std::memcpy(&left, record, sizeof left);
-  auto& exit = event.what.emplace<trace::SyscallExit>();
-  exit.value = left.result;
-  exit.is_error = is_error(left.result);
+  auto& exit = std::get<trace::SyscallExit>(exit_.what);
+  std::memcpy(&exit.value, record + offsetof(ExitRecord, result), sizeof exit.value);
+  exit.is_error = is_error(exit.value);
   exit.instruction_pointer = head_.instruction_pointer;
-  open_ = false;
-  const RecordedMemory memory(tid_, chunks, entry_);
+  report(exit_, time, RecordedMemory(tid_, chunks, entry_), calls);
+}
+
+void ThreadRing::report(trace::Event& event, trace::EventTime time, const trace::Memory& memory,
+                        ptrace::RecordedCalls& calls) const {
   const capture::CapturedStack stack(memory);
+  event.time = time;
   event.stack = &stack;
   calls.on_recorded(tid_, event, memory);
 }

@@ -16,7 +16,10 @@ namespace tracer::inprocess {
 /// The ring of one thread.
 class ThreadRing {
  public:
-  ThreadRing(pid_t tid, Area& area) : tid_(tid), area_(&area) {}
+  ThreadRing(pid_t tid, Area& area) : tid_(tid), area_(&area) {
+    enter_.what = trace::SyscallEnter{};
+    exit_.what = trace::SyscallExit{};
+  }
 
   [[nodiscard]] pid_t tid() const { return tid_; }
   [[nodiscard]] ThreadArea& area() const { return area_->thread; }
@@ -45,6 +48,8 @@ class ThreadRing {
 
  private:
   [[nodiscard]] const std::byte* at(std::uint64_t position) const { return area_->ring + position % ring_size; }
+  void report(trace::Event& event, trace::EventTime time, const trace::Memory& memory,
+              ptrace::RecordedCalls& calls) const;
   void give_up();
 
   pid_t tid_;
@@ -55,7 +60,9 @@ class ThreadRing {
   std::uint64_t released_ = 0;     ///< what release() has given back
   std::uint32_t size_ = 0;         ///< of the record that next() has found
   RecordHead head_{};
-  trace::Event event_;  ///< the last one
+  // The last ones. To make one for each record is slow enough to see.
+  trace::Event enter_;
+  trace::Event exit_;
   bool open_ = false;
   bool damaged_ = false;
   bool left_ = false;             ///< for good, whatever the program makes of ThreadArea::off

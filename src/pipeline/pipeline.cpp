@@ -140,11 +140,10 @@ trace::Verdict Pipeline::on(const trace::SyscallEnter& enter, Thread& thread, co
   }
   const bool chosen = std::exchange(thread.call.tampered, false);
   notes_.poked(event.tid, enter.tampered);
-  const decode::Entry entry = entry_of(event, enter);
-  const std::uint64_t number = filter_.number_of(entry, memory);
   if (thread.call.open) {
     // The call is inside a function. If it is not shown, it does not split the line of the function.
-    if (!chosen && !wants(number, entry, memory)) {
+    const decode::Entry entry = entry_of(event, enter);
+    if (!chosen && !wants(filter_.number_of(entry, memory), entry, memory)) {
       thread.in_hidden_call = true;
       return trace::Verdict::go_on;
     }
@@ -159,19 +158,19 @@ trace::Verdict Pipeline::on(const trace::SyscallEnter& enter, Thread& thread, co
   call.function_call = 0;
   call.entered = event.time;
   call.lost_before = counts_.lost;
-  call.entry = entry;
-  call.number = number;
+  call.entry = entry_of(event, enter);
+  call.number = filter_.number_of(call.entry, memory);
   const bool is_launch = options_.hide_launch && options_.launched && !launch_seen_;
-  if (is_launch || (!chosen && !wants(number, entry, memory))) {
+  if (is_launch || (!chosen && !wants(call.number, call.entry, memory))) {
     return trace::Verdict::go_on;
   }
   call.shown = true;
   if (!records()) {
     return trace::Verdict::go_on;
   }
-  call.depth.abbreviate = options_.abbreviate.contains(event.abi, number);
-  call.depth.dereference = options_.dereference.contains(event.abi, number);
-  call.depth.raw = options_.raw.contains(event.abi, number);
+  call.depth.abbreviate = options_.abbreviate.contains(event.abi, call.number);
+  call.depth.dereference = options_.dereference.contains(event.abi, call.number);
+  call.depth.raw = options_.raw.contains(event.abi, call.number);
   view_.call_begins(thread, memory);
   keep_stack(thread, event, memory);
   if (never_returns(thread)) {
