@@ -65,11 +65,7 @@ void LinePrefix::write(TextBuffer& text, const PrefixFacts& facts) {
     append_command(text, facts.command);
     text.append("] ");
   } else if (facts.pid == PidForm::column) {
-    const std::size_t start = text.size();
-    text.decimal(static_cast<std::uint64_t>(facts.tid));
-    append_command(text, facts.command);
-    const std::size_t written = text.size() - start;
-    text.append(written < 5 ? 6 - written : 1, ' ');
+    write_column(text, facts.tid, facts.command);
   }
   if (!facts.security_context.empty()) {
     text.append('[');
@@ -91,6 +87,17 @@ void LinePrefix::write(TextBuffer& text, const PrefixFacts& facts) {
     }
     text.append("] ");
   }
+}
+
+void LinePrefix::write_column(TextBuffer& text, std::int32_t tid, std::string_view command) {
+  if (!command.empty() || tid != tid_in_column_) {
+    column_.clear();
+    column_.decimal(static_cast<std::uint64_t>(tid));
+    append_command(column_, command);
+    column_.append(column_.size() < 5 ? 6 - column_.size() : 1, ' ');
+    tid_in_column_ = command.empty() ? tid : 0;
+  }
+  text.append(column_.view());
 }
 
 void LinePrefix::write_times(TextBuffer& text, std::chrono::nanoseconds realtime, std::chrono::nanoseconds monotonic) {

@@ -54,10 +54,13 @@ class LinePrefix {
   void write_times(TextBuffer& text, std::chrono::nanoseconds realtime, std::chrono::nanoseconds monotonic);
 
  private:
+  void write_column(TextBuffer& text, std::int32_t tid, std::string_view command);
   void write_clock(TextBuffer& text, std::chrono::nanoseconds realtime);
   void write_since(TextBuffer& text, std::chrono::nanoseconds monotonic);
 
   PrefixOptions options_;
+  TextBuffer column_;               ///< the last one, as most lines follow one of the same thread
+  std::int32_t tid_in_column_ = 0;  ///< whose it is, without a command; 0: nobody's
   std::optional<std::chrono::nanoseconds> previous_;
   std::time_t second_ = -1;  ///< the second that `local_` holds
   std::tm local_{};
