@@ -97,20 +97,20 @@ std::uint64_t StructDecoder::end_of(const Field& field) const {
   return field.offset[index_of(session_.abi)] + session_.size_of_any_row(tables_.types[field.type]);
 }
 
-/// Emits a note, as ltrace does, if the structure is deeper in others of its type than shows, or one of those around
-/// it: `recurse^` for the next but one.
+/// Emits a note, as ltrace does, if pointers led to more structures of its type around it than show, or if it is one of
+/// them: `recurse^` for the next but one. One that is passed by value has no address, and no pointer led to it.
 bool StructDecoder::is_recursion(const Struct& layout, const Place& place, const Scope* scope) const {
   std::uint32_t around = 0;
   std::string ups;
   std::string note;
   for (const Scope* outer = scope; outer != nullptr; outer = outer->outer, ups += '^') {
-    around += outer->type == &layout ? 1 : 0;
+    around += outer->type == &layout && !outer->place.address.is_null() ? 1 : 0;
     if (note.empty() && outer->type == &layout && layout.kind == StructKind::plain && !place.address.is_null() &&
         outer->place.address == place.address) {
       note = "recurse" + ups;
     }
   }
-  note = around < session_.setting.options.most_nested ? note : "...";
+  note = place.address.is_null() || around < session_.setting.options.most_nested ? note : "...";
   if (!note.empty()) {
     out_.symbol(note);
   }

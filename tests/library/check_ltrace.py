@@ -146,6 +146,10 @@ def prototypes(bench):
     missing = [line for line in VALUES if line not in lines]
     expect(not missing, 'missing: ' + '\n'.join(missing) + '\ngot: ' + '\n'.join(lines))
     expect(status == 5, f'status {status}')
+    # -A counts the structures that pointers lead to, not the one that is passed by value.
+    for limit, wanted in (('1', '{ 9, { 8, ... } }'), ('2', '{ 9, { 8, { 7, nil } } }')):
+        lines, _ = bench.log(['-A', limit, '-F', str(bench.sources / 'ltrace_values.conf'), '-e', 'func_list_by_value'], [bench.values()])
+        expect(f'func_list_by_value({wanted}) ' in lines[0], '\n'.join(lines))
 
 
 LENSES = r'''

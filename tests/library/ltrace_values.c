@@ -22,6 +22,7 @@ void func_bits(unsigned short x) {}
 void func_bytes(const unsigned char* set) {}
 void func_bool(int x) {}
 void func_list(struct Node* n) {}
+void func_list_by_value(struct Node n) {}
 void func_hide(int a, int b) {}
 int func_string(const char* s, int n) {
   return 1;
@@ -127,6 +128,7 @@ int main(void) {
   func_bool(5);
   struct Node n3 = {7, 0}, n2 = {8, &n3}, n1 = {9, &n2};
   func_list(&n1);
+  func_list_by_value(n1);
   n3.next = &n1;
   func_list(&n1);
   func_hide(1, 2);
