@@ -128,7 +128,7 @@ pipeline::PipelineOptions pipeline_options(const cli::Options& options, const sp
   result.native = arch::native_abi();
   result.summary_only = options.summary.mode == cli::SummaryMode::only;
   result.bare_function_names = options.ltrace.has_value();
-  result.counts_unreturned = options.ltrace.has_value();
+  result.counts_as_ltrace = options.ltrace.has_value();
   result.hide_launch = options.ltrace.has_value();
   result.detach_on_execve = options.startup.detach_on_execve;
   result.launched = !options.startup.program.empty();

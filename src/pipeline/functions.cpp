@@ -65,6 +65,10 @@ trace::Verdict Pipeline::on(const trace::LibraryEnter& enter, Thread& thread, co
 trace::Verdict Pipeline::on(const trace::LibraryExit& exit, Thread& thread, const trace::Event& event,
                             const trace::Memory& memory) {
   if (exit.how == trace::LibraryExit::How::again) {
+    // A second return of setjmp is never 0.
+    if (summary_ != nullptr && options_.counts_as_ltrace && exit.integers[0] == 0) {
+      summary_->count_function(event.abi, summary_name(*exit.function, options_.bare_function_names), 1);
+    }
     if (records()) {
       view_.function_returns_again(thread, {event.time, memory}, exit, exit.integers[0]);
     }
@@ -122,7 +126,7 @@ void Pipeline::count_unreturned(const Thread& thread, const Moment& moment) {
   if (call.function != nullptr) {
     summary_->count_function_return(call.entry.abi, summary_name(*call.function, options_.bare_function_names), false,
                                     time);
-  } else if (options_.counts_unreturned && call.shown) {
+  } else if (options_.counts_as_ltrace && call.shown) {
     summary_->count({call.entry.abi, call.number, false, {}, time});
   }
 }

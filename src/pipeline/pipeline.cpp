@@ -23,7 +23,7 @@ decode::Entry entry_of(const trace::Event& event, const trace::SyscallEnter& ent
 
 /// Counts a call that an event reports where no system calls are traced.
 void count_implied(render::Summary* summary, const PipelineOptions& options, Abi abi, std::string_view call) {
-  if (summary != nullptr && options.counts_unreturned && options.filter.calls.empty()) {
+  if (summary != nullptr && options.counts_as_ltrace && options.filter.calls.empty()) {
     summary->count_function(abi, call, 1);
     summary->count_function_return(abi, call, false, std::chrono::nanoseconds(0));
   }

@@ -31,11 +31,12 @@ struct PipelineOptions {
   filter::ChoiceSet<filter::Quiet> quiet;
   Abi native = Abi::x86_64;          ///< the ABI before the first call of a program
   bool bare_function_names = false;  ///< functions are counted without their library
-  bool counts_unreturned = false;    ///< -c: system calls that do not return are counted, even if none are traced
-  bool summary_only = false;         ///< -c: calls are only counted
-  bool detach_on_execve = false;     ///< -b execve
-  bool hide_launch = false;          ///< the execve that starts the program is neither shown nor counted
-  bool launched = false;             ///< the first execve is the launch of the program itself
+  /// -c: counts system calls that do not return, even if none are traced, and fork's return in the child.
+  bool counts_as_ltrace = false;
+  bool summary_only = false;      ///< -c: calls are only counted
+  bool detach_on_execve = false;  ///< -b execve
+  bool hide_launch = false;       ///< the execve that starts the program is neither shown nor counted
+  bool launched = false;          ///< the first execve is the launch of the program itself
   std::vector<TamperRule> tampering;
   trace::StackTracer* stacks = nullptr;  ///< -k; outlives the pipeline
   /// Returns when to call `on_alarm`, by CLOCK_MONOTONIC; nullopt: never, as of now.

@@ -407,6 +407,18 @@ def children(bench):
     expect(sum('getuid' in line for line in lines) == 1, 'a child was followed: ' + '\n'.join(lines))
 
 
+def returns_in_children(bench):
+    """-c counts what -f shows: the return of fork in the child, too."""
+    program = bench.build('children.c', LAZY, 'children')
+    for tracer in ('ours', peers.find('ltrace')):
+        if tracer is None or (tracer != 'ours' and '0.7.91' not in peers.version(tracer)):
+            continue
+        for options, count in ((['-c'], '1'), (['-f', '-c'], '2')):
+            lines, _ = bench.log([*options, '-e', 'fork+vfork'], [program], tracer)
+            rows = {line.split()[4]: line.split()[3] for line in lines if len(line.split()) == 5}
+            expect((rows.get('fork'), rows.get('vfork')) == (count, count), f'{tracer} {options}\n' + '\n'.join(lines))
+
+
 def deaths(bench):
     program = bench.calls()
     lines, status = bench.log(['-e', 'abort'], [program, 'a', 'b', 'c'])
@@ -615,7 +627,7 @@ CASES = {
                                                     redefined_types, wrong_prototypes, without_prototype_files, every_binary,
                                                     linked_structures, thread_ends, prototypes_of_modules,
                                                     half_a_filter,
-                                                    children, deaths, attaching, errors,
+                                                    children, returns_in_children, deaths, attaching, errors,
                                                     chosen_by_a_resolver, named_with_a_sign, calls_to_itself, names_of_calls,
                                                     selected, averages, resumed_calls, times_of_unreturned,
                                                     calls_that_events_tell_of, one_row_for_a_name, startup)},
