@@ -270,6 +270,22 @@ def wrong_prototypes(bench):
     expect(status == 0 and lines[0] == "Couldn't stat /nonexistent: No such file or directory", 'got: ' + '\n'.join(lines))
 
 
+def large_types(bench):
+    """A type that is too large, or would contain itself, is an error of its own; all other prototypes count."""
+    doubled = 'typedef t0 = array(int,1000000);\n' + ''.join(f'typedef t{i} = struct(t{i - 1},t{i - 1});\n' for i in range(1, 4))
+    path = bench.folder / 'large.conf'
+    path.write_text(doubled + 'typedef wide = array(array(int,1000000),1000000);\n'
+                    'typedef f = struct;\ntypedef pair = array(f,2);\ntypedef in = struct(int,f);\ntypedef ins = struct(pair);\n'
+                    'typedef f = struct(int,f*);\ntypedef never = struct;\n'
+                    'void func_struct(never*);\nvoid func_list(f*);\nint func_string(string,int);\n')
+    lines, _ = bench.run(['-F', str(path), '-e', 'func_struct+func_list+func_string'], [bench.values()])
+    expect([line.replace(f'{path}:', '') for line in lines if 'error' in line] ==
+           ['4: error: too large a type', '5: error: too large a type', "8: error: a field cannot have this type around ';'",
+            "9: error: a field cannot have this type around ';'"], '\n'.join(lines))
+    for wanted in ('func_struct({  }) ', 'func_struct(nil) ', 'func_list({ 9, { 8, { 7, nil } } }) ', 'func_string("0123456", 4) '):
+        expect(any(f'values->{wanted}' in line for line in lines), f'no {wanted} in\n' + '\n'.join(lines))
+
+
 def without_prototype_files(bench):
     """What ltrace has no file for, our descriptions know."""
     lines, _ = bench.log(['-e', 'raise+strtol+sprintf'], [bench.build('jumps.c', LAZY, 'jumps')])
@@ -624,7 +640,7 @@ CASES = {
     'compared_lenses': compared_lenses,
     **{name: text_of(*row) for name, row in TEXTS.items()},
     **{function.__name__: function for function in (prototypes, lenses, files_of_ltrace,
-                                                    redefined_types, wrong_prototypes, without_prototype_files, every_binary,
+                                                    redefined_types, wrong_prototypes, large_types, without_prototype_files, every_binary,
                                                     linked_structures, thread_ends, prototypes_of_modules,
                                                     half_a_filter,
                                                     children, returns_in_children, deaths, attaching, errors,

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/number_text.h"
 #include "functions/library/conf_reader.h"
 
 namespace tracer::functions::library {
@@ -13,6 +14,7 @@ namespace {
 constexpr unsigned max_members = 4096;
 constexpr unsigned max_depth = 16;
 constexpr std::size_t max_copied_fields = 65536;
+constexpr std::uint64_t max_size = std::uint64_t{16} << 20;  ///< of a type, in bytes: descriptions take no larger ones
 
 struct Simple {
   std::string_view name;
@@ -34,6 +36,11 @@ constexpr std::array simple_types = {
     Simple{"addr", "ptr", 0},
     Simple{"file", "ptr", 0},
 };
+
+constexpr std::uint64_t padded(std::uint64_t size) {
+  constexpr std::uint64_t alignment = 8;
+  return (size + alignment - 1) / alignment * alignment;
+}
 
 /// Returns the type whose values ltrace takes for a guess: without a sign, but for characters.
 std::string guessed(const std::string& base) {
@@ -95,6 +102,7 @@ LtraceConf::Lens ConfReader::pointer_to(const Lens& target) {
 /// Returns the lens that shows the bytes of an array.
 LtraceConf::Lens ConfReader::bytes_of(const Lens& array, std::string_view style) {
   Lens lens;
+  lens.size = array.size;
   std::string length = array.length;
   if (array.element_is_word) {
     length += "*word";
@@ -121,6 +129,7 @@ std::optional<LtraceConf::Lens> ConfReader::wide_string(const Lens& inner) {
   }
   const bool is_limited = !inner.length.empty() && inner.length != "until 0";
   Lens text;
+  text.size = inner.size;
   text.target =
       is_limited ? fmt::format("custom wide_array : {}[{}]", element, inner.length) : "custom wide_text : " + element;
   if (!is_pointer) {
@@ -191,6 +200,7 @@ std::optional<LtraceConf::Lens> ConfReader::array(unsigned depth) {
     lens.element = declare_type(lens.element);
   }
   lens.element_is_char = element->is_char;
+  lens.is_incomplete = is_incomplete(*element);
   if (element->length.empty()) {
     lens.element_size = element->element_size;
     lens.element_is_word = element->element_is_word;
@@ -201,7 +211,10 @@ std::optional<LtraceConf::Lens> ConfReader::array(unsigned depth) {
   }
   lens.length = *length;
   lens.text = lens.array_text();
-  return lens;
+  if (const auto count = whole_number<std::uint64_t>(lens.length)) {
+    lens.size = padded(*count * (lens.element_size != 0 ? lens.element_size : element->size));
+  }
+  return lens.size <= max_size ? std::optional(lens) : refuse("too large a type");
 }
 
 std::optional<LtraceConf::Lens> ConfReader::enumeration(unsigned depth) {
@@ -272,20 +285,25 @@ std::optional<LtraceConf::Lens> ConfReader::structure(std::string_view name, uns
     ++conf_.declared_;
     own_name = declared_name("struct");
   }
-  unsigned number = 0;
-  for (const Lens& field : *fields) {
-    ++number;
-    // What a field points to may have a length that follows.
-    const auto known = static_cast<unsigned>(field.text.starts_with('*') ? fields->size() : number - 1);
-    if (field.text.empty() || field.is_format || mentions_more_than(field.text, 'e', known) ||
-        mentions_more_than(field.text, 'a', 0) || (field.is_struct && field.text == own_name)) {
-      return fail("a field cannot have this type");
-    }
-  }
-  declare_structure(own_name, std::move(*fields));
   Lens lens;
   lens.text = own_name;
   lens.is_struct = true;
+  lens.size = 0;
+  unsigned number = 0;
+  for (const Lens& field : *fields) {
+    ++number;
+    lens.size += field.size;
+    // What a field points to may have a length that follows.
+    const auto known = static_cast<unsigned>(field.text.starts_with('*') ? fields->size() : number - 1);
+    if (field.text.empty() || field.is_format || mentions_more_than(field.text, 'e', known) ||
+        mentions_more_than(field.text, 'a', 0) || is_incomplete(field)) {
+      return fail("a field cannot have this type");
+    }
+  }
+  if (lens.size > max_size) {
+    return refuse("too large a type");
+  }
+  declare_structure(own_name, std::move(*fields));
   return lens;
 }
 

@@ -72,7 +72,9 @@ std::string ConfReader::read_typedef() {
     if (word() != "struct") {
       return "Definition of forward '" + name + "' must be a structure.";
     }
-    structure(known->second.text, 0);
+    if (const auto defined = structure(known->second.text, 0)) {
+      known->second.size = defined->size;
+    }
     return error_;
   }
   if (conf_.defines(scope_, name, 0)) {
@@ -235,7 +237,7 @@ const LtraceConf::Scope& LtraceConf::read_items(std::string_view text, std::stri
 std::string LtraceConf::descriptions() const {
   std::string text = items_;
   for (const std::string& name : undefined_) {
-    text += fmt::format("struct {} {{ e1: ptr }}\n", name);
+    text += fmt::format("struct {} {{ }}\n", name);
   }
   std::map<std::string, std::set<std::string_view>> known;
   Libraries libraries;

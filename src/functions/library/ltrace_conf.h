@@ -4,6 +4,7 @@
 // descriptions invalid.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -53,7 +54,9 @@ class LtraceConf {
     bool ends_at_zero = false;  ///< a zero ends the array; then `length` is its maximum
     unsigned element_size = 0;  ///< bytes; 0 for a word, or if unknown
     bool element_is_word = false;
-    bool is_array = false;  ///< text in an array
+    bool is_array = false;       ///< text in an array
+    bool is_incomplete = false;  ///< an array of structures that were not defined yet
+    std::uint64_t size = 8;      ///< in a structure or array, in bytes; at least what it really takes
     /// The type in a description of the array that `element` and `length` say.
     [[nodiscard]] std::string array_text() const;
     std::string target;  ///< target type of a pointer; empty if it is not a pointer
