@@ -18,7 +18,7 @@
 #include <map>
 #include <new>
 
-#include "base/child.h"
+#include "base/detached_process.h"
 #include "debuginfo/sandbox.h"
 
 namespace tracer::debuginfo {
@@ -154,30 +154,16 @@ void serve(int socket) {
   }
 }
 
-/// The reader process: it ends with the tracer, as its socket does.
-[[noreturn]] void run(UniqueFd socket) {
-  // Nothing of the tracer may stay open: not its output, which somebody waits for the end of, and no rights.
-  constexpr int own = 3;
-  ::setsid();
-  if (::dup2(socket.get(), own) != own || ::syscall(SYS_close_range, own + 1, ~0U, 0) != 0) {
-    ::_exit(1);
-  }
-  ::syscall(SYS_close_range, 0, own - 1, 0);
-  sigset_t none;
-  ::sigemptyset(&none);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGABRT, SIGSEGV, SIGBUS}) {
-    ::signal(number, SIG_DFL);
-  }
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+/// The reader process: it ends with the tracer, as its socket does. It keeps no rights.
+void run(int socket) {
   const char ready = 0;
-  if (enter_sandbox(memory, most_memory) && write_fully(own, &ready, sizeof ready)) {
+  if (enter_sandbox(memory, most_memory) && write_fully(socket, &ready, sizeof ready)) {
     try {
-      serve(own);
+      serve(socket);
     } catch (const std::exception&) {
       ::_exit(1);  // most likely std::bad_alloc: a file that is too hard to read
     }
   }
-  ::_exit(0);
 }
 
 double processor_time(pid_t pid) {
@@ -207,40 +193,14 @@ Reader::~Reader() {
 }
 
 bool Reader::start() {
-  std::array<int, 2> pair{};
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()) != 0) {
-    return false;
-  }
-  socket_.reset(pair[0]);
-  UniqueFd other(pair[1]);
-  // The process is a grandchild, so that no wait for tracees sees it.
-  std::array<int, 2> pipe{};
-  if (::pipe2(pipe.data(), O_CLOEXEC) != 0) {
-    return false;
-  }
-  UniqueFd from_child(pipe[0]);
-  UniqueFd to_tracer(pipe[1]);
-  auto child = Child::fork();
-  if (child && !child.value().valid()) {
-    const pid_t grandchild = ::fork();
-    if (grandchild == 0) {
-      run(std::move(other));
-    }
-    const bool reported = ::write(to_tracer.get(), &grandchild, sizeof grandchild) == sizeof grandchild;
-    ::_exit(reported ? 0 : 1);
-  }
-  other.reset();
-  to_tracer.reset();
-  if (child) {
-    child.value().wait();
-  }
+  auto process = start_detached(SOCK_STREAM, run);
   // Its limits are raised for large files, so it must have set them.
   char ready = 0;
-  if (!child || ::read(from_child.get(), &pid_, sizeof pid_) != sizeof pid_ || pid_ <= 0 ||
-      !read_fully(socket_.get(), &ready, sizeof ready, [] { return true; })) {
-    socket_.reset();
+  if (!process || !read_fully(process->socket.get(), &ready, sizeof ready, [] { return true; })) {
     return false;
   }
+  socket_ = std::move(process->socket);
+  pid_ = process->pid;
   process_.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
   ++starts_;
   files_ = 0;

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 #include <linux/capability.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -67,6 +68,18 @@ bool is_alive(pid_t tid) {
 
 pid_t parent_of(pid_t tid) {
   return id_field(tid, "PPid");
+}
+
+bool is_foreign(pid_t tid) {
+  // The owner of this directory is the effective user, whatever prctl(PR_SET_DUMPABLE) makes of those in it.
+  struct stat owner {};
+  if (::stat(proc_path(tid, "").c_str(), &owner) != 0 || owner.st_uid != ::geteuid()) {
+    return true;
+  }
+  struct stat space {};
+  struct stat own {};
+  return ::stat("/proc/self/ns/pid", &own) == 0 && ::stat(proc_path(tid, "ns/pid").c_str(), &space) == 0 &&
+         own.st_ino != space.st_ino;
 }
 
 bool is_thread_of(pid_t tid, pid_t tgid) {

@@ -35,6 +35,8 @@ bool is_alive(pid_t tid);
 std::string command_of(pid_t pid);
 /// Returns where the stack of the program begins, above all its frames; 0 if that is unknown.
 std::uint64_t stack_start_of(pid_t pid);
+/// Whether a thread may belong to others than the tracer's user: it has another effective user or PID namespace.
+bool is_foreign(pid_t tid);
 /// Whether `tid` is a thread of `tgid`.
 bool is_thread_of(pid_t tid, pid_t tgid);
 

@@ -1,9 +1,6 @@
 #include "ptrace/live_memory.h"
 
-#include <sys/uio.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 
 #include "ptrace/stopped_thread.h"
@@ -56,16 +53,14 @@ const LiveMemory::Page& LiveMemory::page_at(std::uint64_t address) const {
 }
 
 std::size_t LiveMemory::read_directly(std::uint64_t address, std::span<std::byte> into) const {
+  if (hangs_) {
+    return 0;
+  }
   if (!refused_) {
-    const iovec local{into.data(), into.size()};
-    // The address goes to the kernel as a number; nothing here follows it.
-    const iovec remote{reinterpret_cast<void*>(address), into.size()};
-    const ssize_t count = ::process_vm_readv(tid_, &local, 1, &remote, 1, 0);
-    if (count >= 0) {
-      return static_cast<std::size_t>(count);
-    }
-    if (errno != ENOSYS && errno != EPERM) {
-      return 0;
+    const auto count = process_ != nullptr ? process_->read(tid_, address, into) : read_remote(tid_, address, into);
+    hangs_ = count == MemoryProcess::hangs;
+    if (count) {
+      return hangs_ ? 0 : *count;
     }
     refused_ = true;
   }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "ptrace/memory_process.h"
 #include "trace/memory.h"
 
 namespace tracer::ptrace {
@@ -19,6 +20,12 @@ class LiveMemory final : public trace::Memory {
   explicit LiveMemory(pid_t tid) : tid_(tid) {}
 
   [[nodiscard]] std::size_t read(RemoteAddr address, std::span<std::byte> into) const override;
+
+  /// Reads in this process from now on; null: directly.
+  void read_in(MemoryProcess* process) {
+    process_ = process;
+    hangs_ = false;
+  }
 
   void forget() const { used_ = 0; }
   /// The thread took over another id.
@@ -42,6 +49,8 @@ class LiveMemory final : public trace::Memory {
   std::size_t read_by_words(std::uint64_t address, std::span<std::byte> into) const;
 
   pid_t tid_;
+  MemoryProcess* process_ = nullptr;
+  mutable bool hangs_ = false;       ///< a read has not come to an end; there are no more
   mutable std::vector<Page> pages_;  ///< the first used_ are of this stop
   mutable std::size_t used_ = 0;
   mutable std::size_t next_victim_ = 0;

@@ -110,6 +110,7 @@ Tracee* PtraceEngine::find_execed(const Stopped& thread, pid_t former) {
 
 void PtraceEngine::on_exec(Tracee& tracee, pid_t former) {
   tracee.memory.forget();
+  tracees_.choose_reader(tracee);
   if (recorder_) {
     recorder_->on_exec(tracee, former);
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "arch/arch.h"
+#include "proc/proc_files.h"
 #include "ptrace/function_hooks.h"
 #include "ptrace/live_memory.h"
 #include "ptrace/stopped_thread.h"
@@ -107,7 +108,14 @@ class TraceeTable {
     auto& place = threads_[tid];
     suppressed_ += visibility == Visibility::suppressed ? 1 : 0;
     place = std::make_unique<Tracee>(std::move(thread), tgid, visibility);
+    choose_reader(*place);
     return *place;
+  }
+
+  /// A foreign process must not be able to hang the thread that all tracees depend on. Its owner is looked at when it
+  /// appears and when it becomes another program.
+  void choose_reader(Tracee& tracee) {
+    tracee.memory.read_in(proc::is_foreign(tracee.tid()) ? &foreign_reader_ : nullptr);
   }
 
   void erase(pid_t tid) {
@@ -154,6 +162,7 @@ class TraceeTable {
   }
 
  private:
+  MemoryProcess foreign_reader_;  ///< of the memory of foreign tracees
   std::unordered_map<pid_t, std::unique_ptr<Tracee>> threads_;
   std::size_t suppressed_ = 0;
   Tracee* last_ = nullptr;

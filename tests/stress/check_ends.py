@@ -6,10 +6,15 @@
 
 import contextlib
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+
+from silent_server import READ, SilentServer
 
 PATIENCE = float(os.environ.get('TRACER_LIVE_PATIENCE', 20))  # seconds
 
@@ -65,6 +70,46 @@ def unanswered(tracer, program, number, options):
         kill_left_behind(program)
 
 
+def silent_server(tracer, program, number):
+    """A file of a FUSE server that never answers, mapped by a program of another user: it holds up nobody else."""
+    bystander = subprocess.Popen(['sleep', '60'])
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        try:
+            server = SilentServer(folder, READ)
+        except OSError:
+            bystander.kill()
+            bystander.wait()
+            return 'skipped'
+        output = tempfile.NamedTemporaryFile(mode='r')
+        # Copied to where the other user may run it.
+        mine = shutil.copy(program, tempfile.mkdtemp(dir='/tmp'))
+        os.chmod(os.path.dirname(mine), 0o755)
+        process = subprocess.Popen([tracer, '-f', '-I2', '-u', 'nobody', '-p', str(bystander.pid), '-o', output.name,
+                                    mine, server.path])
+        try:
+            shown = expect_text(output, re.compile(r'write\(\d+, 0x[0-9a-f]+, 16\) += 16\n.*exited with 0', re.S))
+            return shown or expect_end(f'silent server {number}', process, number, bystander)
+        finally:
+            server.stop()
+            bystander.kill()
+            bystander.wait()
+            process.kill()
+            process.wait()
+            shutil.rmtree(os.path.dirname(mine))
+
+
+def expect_text(output, pattern):
+    end = time.monotonic() + PATIENCE
+    text = ''
+    while time.monotonic() < end:
+        text += output.read()
+        if pattern.search(text):
+            return None
+        time.sleep(0.02)
+    return f'no {pattern.pattern} in {text[-300:]}'
+
+
 def full_pipe(tracer, number):
     """Nobody reads what it writes."""
     bystander = subprocess.Popen(['sleep', '60'])
@@ -89,9 +134,10 @@ def main():
     for number in (signal.SIGINT, signal.SIGTERM):
         for options in ([], ['-f']):
             failed.append(unanswered(tracer, program, number, options))
+        failed.append(silent_server(tracer, program, number))
         failed.append(full_pipe(tracer, number))
     if 'skipped' in failed:
-        print('skipped in part: userfaultfd(2) is not allowed here')
+        print('skipped in part: userfaultfd(2) or mounts of FUSE are not allowed here')
     failed = [what for what in failed if what and what != 'skipped']
     print('\n'.join(failed) or 'It always ends.')
     return 1 if failed else 0
