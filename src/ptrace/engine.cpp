@@ -52,7 +52,9 @@ void find_interrupted_call(Tracee& tracee) {
   const Result<CallState> state = stopped_thread(tracee).call_state_from_registers(Direction::exit);
   if (registers.ok() && state.ok()) {
     tracee.abi = registers.value().mode_abi();
-    if (state.value().result == restart_block) {
+    // Where it shares a register with the first argument, the kernel has put that back before the stop: it may be any
+    // call then. Only restart_syscall shows it.
+    if (arch::Registers::result_replaces_argument || state.value().result == restart_block) {
       tracee.interrupted_call = state.value().number;
     }
   }

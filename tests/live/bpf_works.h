@@ -13,6 +13,7 @@
 #include <fstream>
 #include <iostream>
 #include <sstream>
+#include <utility>
 
 #include "catch.h"
 #include "skip.h"
@@ -21,14 +22,19 @@
 
 namespace tracer::live {
 
-/// Why nobody could watch by BPF on this machine, as far as a test finds out without the tracer; empty if nothing is
-/// in the way.
-inline std::string why_no_bpf_here() {
+inline bool kernel_is_at_least(int wanted_major, int wanted_minor) {
   utsname system{};
   int major = 0;
   int minor = 0;
   ::uname(&system);
-  if (std::sscanf(system.release, "%d.%d", &major, &minor) != 2 || major < 5 || (major == 5 && minor < 12)) {
+  return std::sscanf(system.release, "%d.%d", &major, &minor) == 2 &&
+         std::pair(major, minor) >= std::pair(wanted_major, wanted_minor);
+}
+
+/// Why nobody could watch by BPF on this machine, as far as a test finds out without the tracer; empty if nothing is
+/// in the way.
+inline std::string why_no_bpf_here() {
+  if (!kernel_is_at_least(5, 12)) {
     return "the kernel is too old";
   }
   bpf_attr map{};

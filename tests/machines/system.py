@@ -7,8 +7,8 @@ import packages
 
 # Libraries that programs are built against.
 DEVELOPMENT = ['libc6-dev', 'libelf-dev', 'libdw-dev', 'libunwind-dev', 'libfmt-dev', 'libbpf-dev', 'zlib1g-dev',
-               'libbz2-dev', 'liblzma-dev', 'libzstd-dev', 'libncurses-dev', 'libiberty-dev', 'libjansson-dev',
-               'catch2', 'systemtap-sdt-dev']
+               'libbz2-dev', 'liblzma-dev', 'libzstd-dev', 'libsqlite3-dev', 'libselinux1-dev', 'libncurses-dev',
+               'libiberty-dev', 'libjansson-dev', 'catch2', 'systemtap-sdt-dev']
 # A system to test on: what the tests start, and the tracer that ours is compared with.
 RUNTIME = ['base-files', 'base-passwd', 'bash', 'binutils', 'bsdutils', 'busybox-static', 'coreutils', 'curl', 'dash',
            'diffutils', 'findutils', 'g++', 'git', 'grep', 'libbpf1', 'libdw1', 'libfmt9', 'libjansson4', 'libstdc++6',
