@@ -15,6 +15,17 @@ std::optional<std::uint64_t> load(const CustomContext& context, unsigned width) 
   return context.copy(std::span(raw).first(width)) ? std::optional(number_at(raw, 0, width)) : std::nullopt;
 }
 
+/// The words of a bit set, as numbers: `[0x401, 0]`.
+TextBuffer words_text(std::span<const std::byte> bytes, unsigned width) {
+  TextBuffer text;
+  for (std::size_t at = 0; at < bytes.size(); at += width) {
+    text.append(at == 0 ? "[" : ", ");
+    text.hex(number_at(bytes, at, width));
+  }
+  text.append(']');
+  return text;
+}
+
 }  // namespace
 
 /// Shows the action of a key: `0x100 /* K_F1 */`, `0x61 /* K(KT_LATIN, 'a') */`.
@@ -69,20 +80,33 @@ bool input_bits(decode::CustomContext& context) {
                                                   {0x32, "input_sound", 0x8},
                                                   {0x34, "input_repeat", 0x2},
                                                   {0x35, "input_force", 0x80}}};
-  std::array<std::byte, 128> raw{};  // the largest set, that of keys, takes 96 bytes
-  const auto bytes = std::span(raw).first(std::min<std::size_t>(context.size(), raw.size()));
   const auto number = context.argument("op").value_or(0) & 0xff;
   const auto* kind = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& k) { return k.number == number; });
-  if (kind == kinds.end() || bytes.empty() || !context.copy(bytes)) {
+  const auto answered = static_cast<std::uint64_t>(context.outcome() == nullptr ? 0 : context.outcome()->value);
+  if (kind == kinds.end() || answered == 0) {
     return false;
+  }
+  // The kernel copies whole words, and fewer bits than words have.
+  const unsigned width = word_size(context.entry().abi);
+  const auto whole_words = [&](std::size_t bytes) { return (bytes + width - 1) / width * width; };
+  std::array<std::byte, 128> raw{};  // the largest set, that of keys, takes 96 bytes
+  const auto bytes = std::span(raw).first(
+      std::min(whole_words(std::min<std::uint64_t>(answered, raw.size())), whole_words((kind->bit_count + 7) / 8)));
+  if (!context.copy(bytes)) {
+    return false;
+  }
+  auto& out = context.out();
+  if (out.constant_form() == format::ConstantForm::raw) {
+    out.symbol(words_text(bytes, width).view());
+    return true;
   }
   constexpr std::size_t abbreviated_limit = 4;
   const std::size_t limit = context.depth().abbreviate ? abbreviated_limit : bytes.size() * 8;
+  const auto bit_count = std::min<std::uint64_t>(std::min<std::uint64_t>(answered, bytes.size()) * 8, kind->bit_count);
   std::size_t shown = 0;
-  auto& out = context.out();
   TextBuffer text;
   out.begin_list();
-  for (std::size_t bit = 0; bit < std::min(bytes.size() * 8, kind->bit_count); ++bit) {
+  for (std::size_t bit = 0; bit < bit_count; ++bit) {
     if (bit_of(bytes, bit) == 0) {
       continue;
     }
@@ -92,10 +116,13 @@ bool input_bits(decode::CustomContext& context) {
     }
     out.begin_element();
     text.clear();
-    context.append_constant(text, kind->set, bit);
+    context.append_constant(text, kind->set, bit, out.constant_form());
     out.symbol(text.view());
   }
   out.end_array();
+  if (out.constant_form() == format::ConstantForm::verbose) {
+    out.comment(words_text(bytes, width).view());
+  }
   return true;
 }
 
