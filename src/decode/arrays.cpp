@@ -139,7 +139,10 @@ void ArrayDecoder::begin_indexed(spec::SetId names, std::uint64_t index) const {
   type.set = names;
   TextBuffer& text = state_.words;
   text.clear();
-  format::append_constant(text, tables_, type, index, session_.abi, out_.constant_form());
+  // Without a text for other values it is not a set of constants but the names of places, which -X leaves alone.
+  const bool of_places = tables_.sets[names].unknown == spec::none;
+  format::append_constant(text, tables_, type, index, session_.abi,
+                          of_places ? format::ConstantForm::abbreviate : out_.constant_form());
   out_.begin_element(text.view());
 }
 
