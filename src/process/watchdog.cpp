@@ -20,6 +20,7 @@ namespace {
 
 constexpr long step_nanoseconds = 200'000'000;
 constexpr int most_steps = 4;
+constexpr std::int64_t most_computed = 5'000'000'000;
 
 /// Returns the number after `key` in a file like /proc/PID/status.
 unsigned long number_after(std::string_view text, std::string_view key, int base) {
@@ -74,10 +75,14 @@ Watchdog::Owner Watchdog::ask_owner() {
   const std::int64_t now = std::int64_t{used.tv_sec} * 1'000'000'000 + used.tv_nsec;
   // A timer's tick wakes it now and then, and takes next to no time.
   const bool worked = now - used_ > step_nanoseconds / 50;
+  computed_ += now - used_;
   used_ = now;
   const bool pending = (number_after(status, "\nSigPnd:", 16) & mask_of(watched_)) != 0;
   const bool runs = status.find("\nState:\tR") != std::string::npos;
-  return !pending ? Owner::has_taken_them : runs || worked ? Owner::is_busy : Owner::sleeps;
+  if (!pending) {
+    return Owner::has_taken_them;
+  }
+  return computed_ > most_computed ? Owner::computes_too_long : runs || worked ? Owner::is_busy : Owner::sleeps;
 }
 
 void Watchdog::run() {
@@ -91,24 +96,28 @@ void Watchdog::run() {
     const int signal = handed_on == 0 ? ::sigwaitinfo(&awaited, &info) : ::sigtimedwait(&awaited, &info, &step);
     if (signal > 0 && ::sigismember(&watched_, signal) == 1) {
       ::pthread_kill(owner_, signal);
-      steps = handed_on == 0 ? 0 : steps;
+      if (handed_on == 0) {
+        steps = 0;
+        ask_owner();
+        computed_ = 0;
+      }
       handed_on = signal;
     } else if (handed_on != 0 && signal < 0 && errno == EAGAIN) {
       const Owner owner = ask_owner();
       steps = owner == Owner::sleeps ? steps + 1 : 0;
-      if (steps == most_steps) {
-        end_by(handed_on);
+      if (steps == most_steps || owner == Owner::computes_too_long) {
+        end_by(handed_on, owner == Owner::sleeps ? "waits in the kernel" : "is busy");
       }
       handed_on = owner == Owner::has_taken_them ? 0 : handed_on;
     }
   }
 }
 
-void Watchdog::end_by(int signal) {
+void Watchdog::end_by(int signal, std::string_view why) {
   pollfd out{STDERR_FILENO, POLLOUT, 0};
   if (::poll(&out, 1, 0) == 1) {
-    static_cast<void>(write_all(STDERR_FILENO, std::string(program_invocation_short_name) +
-                                                   ": waits in the kernel; it ends and lets all processes go\n"));
+    static_cast<void>(write_all(STDERR_FILENO, std::string(program_invocation_short_name) + ": " + std::string(why) +
+                                                   "; it ends and lets all processes go\n"));
   }
   ::signal(signal, SIG_DFL);
   sigset_t one;

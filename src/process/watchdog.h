@@ -1,6 +1,6 @@
 // Ends a tracer that is asked to end while it waits in the kernel where no signal reaches it: in open(2) on a file
-// system that hangs, in process_vm_readv(2) on memory that userfaultfd serves, in write(2) to a full pipe. The kernel
-// lets all tracees go then.
+// system that hangs, in process_vm_readv(2) on memory that userfaultfd serves, in write(2) to a full pipe, or computes
+// without an end. The kernel lets all tracees go then.
 #pragma once
 
 #include <pthread.h>
@@ -9,11 +9,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string_view>
 
 namespace tracer::process {
 
-/// A thread that takes the signals first and hands them to its owner. If the owner neither takes one nor uses the
-/// processor for a second, the signal ends the process.
+/// A thread that takes the signals first and hands them to its owner. If the owner does not take one, and sleeps for a
+/// second or computes for five, the signal ends the process.
 class Watchdog {
  public:
   /// `watched`: signals that end tracing, which the caller, the owner, has blocked and waits for.
@@ -27,10 +28,10 @@ class Watchdog {
   static void* start(void* self);
   void run();
   /// What the owner has made of the signals that it was handed.
-  enum class Owner : std::uint8_t { has_taken_them, is_busy, sleeps };
+  enum class Owner : std::uint8_t { has_taken_them, is_busy, sleeps, computes_too_long };
   /// `sleeps`: since the last question.
   Owner ask_owner();
-  [[noreturn]] static void end_by(int signal);
+  [[noreturn]] static void end_by(int signal, std::string_view why);
 
   sigset_t watched_;
   pthread_t owner_;
@@ -38,7 +39,8 @@ class Watchdog {
   pthread_t thread_{};
   bool runs_ = false;
   std::atomic<bool> stops_ = false;
-  std::int64_t used_ = 0;  ///< the owner's processor time, in nanoseconds
+  std::int64_t used_ = 0;      ///< the owner's processor time, in nanoseconds
+  std::int64_t computed_ = 0;  ///< of it, since it was handed a signal
 };
 
 }  // namespace tracer::process
