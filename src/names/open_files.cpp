@@ -1,12 +1,15 @@
 #include "names/open_files.h"
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <string_view>
 
 #include "base/number_text.h"
@@ -33,25 +36,28 @@ std::optional<struct statx> known_status(const std::string& path, unsigned wante
   return status;
 }
 
-/// Returns whether a path in the root directory of a thread leads to the file with this inode number. Assumes that it
-/// does on file systems on which a lookup may block.
-bool is_name_of(std::int32_t tid, std::string_view type, const std::string& name, std::uint64_t inode) {
+/// A lookup on these never waits for a process or a server.
+bool is_harmless(std::string_view type) {
   static constexpr std::array<std::string_view, 5> harmless = {"ext4", "tmpfs", "btrfs", "xfs", "overlay"};
-  if (std::find(harmless.begin(), harmless.end(), type) == harmless.end()) {
-    return true;
-  }
-  const auto status = known_status(proc::proc_path(tid, "root" + name), STATX_INO);
-  return status && status->stx_ino == inode;
+  return std::find(harmless.begin(), harmless.end(), type) != harmless.end();
 }
 
-/// A file may have the name "x (deleted)": only its link count, or a lookup of the name, shows whether it is deleted.
-bool is_deleted(std::int32_t tid, std::int32_t fd, const std::string& link) {
-  const auto status = known_status(proc::descriptor_path(tid, fd), STATX_NLINK | STATX_INO);
-  if (!status || status->stx_nlink == 0) {
-    return status.has_value();
+constexpr std::uint64_t resolve_cached = 0x20;  // RESOLVE_CACHED of linux/openat2.h, since Linux 5.12
+
+/// Returns the inode number of what a path in the root directory of a thread leads to; 0 for nothing. With
+/// `resolve_cached` no file system is asked: any directory of the path may be on one that hangs. Empty with errno if
+/// that is unknown.
+std::optional<std::uint64_t> inode_at(std::int32_t tid, const std::string& path, std::uint64_t resolve) {
+  const UniqueFd root(::open(proc::proc_path(tid, "root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  open_how how{};
+  how.flags = O_PATH | O_CLOEXEC | O_NOFOLLOW;
+  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | resolve;
+  const UniqueFd found(static_cast<int>(::syscall(SYS_openat2, root.get(), path.c_str(), &how, sizeof how)));
+  if (!found.valid()) {
+    return errno == ENOENT || errno == ENOTDIR ? std::optional<std::uint64_t>(0) : std::nullopt;
   }
-  const auto mount = proc::mount_of_descriptor(tid, fd);  // nothing: the file is on an internal mount of the kernel
-  return !mount || !is_name_of(tid, mount->type, link, status->stx_ino);
+  const auto status = known_status(proc::descriptor_path(::getpid(), found.get()), STATX_INO);
+  return status ? std::optional<std::uint64_t>(status->stx_ino) : std::nullopt;
 }
 
 /// Parses the fdinfo of an eventfd. Older kernels have fewer lines.
@@ -76,7 +82,48 @@ std::optional<std::string_view> inode_of_socket(std::string_view link) {
                                   : std::nullopt;
 }
 
+constexpr unsigned unique_mount_id = 0x4000;  // STATX_MNT_ID_UNIQUE of linux/stat.h, since Linux 6.8
+
 }  // namespace
+
+/// A file may have the name "x (deleted)": only its link count, or a lookup of the name, shows whether it is deleted.
+bool OpenFiles::is_deleted(std::int32_t tid, std::int32_t fd, const std::string& link) {
+  const auto status = known_status(proc::descriptor_path(tid, fd), STATX_NLINK | STATX_INO | unique_mount_id);
+  if (!status || status->stx_nlink == 0) {
+    return status.has_value();
+  }
+  // The name of an open file is known as long as it has it, where the file system is not asked each time.
+  auto inode = inode_at(tid, link, resolve_cached);
+  const bool is_old_kernel = !inode && errno == EINVAL;
+  if (!inode) {
+    const std::string type = file_system(tid, fd, *status);
+    if (!type.empty() && !is_harmless(type)) {
+      return false;
+    }
+    inode = is_old_kernel && !type.empty() ? inode_at(tid, link, 0) : 0;
+  }
+  return inode != status->stx_ino;
+}
+
+std::string OpenFiles::file_system(std::int32_t tid, std::int32_t fd, const struct statx& status) {
+  // A mount that the thread does not see has no type for it, but may have one for another thread.
+  const bool is_unique = (status.stx_mask & unique_mount_id) != 0;
+  if (const auto known = file_systems_.find(status.stx_mnt_id); is_unique && known != file_systems_.end()) {
+    return known->second;
+  }
+  const auto mount = proc::mount_of_descriptor(tid, fd);
+  if (!mount) {
+    return {};
+  }
+  if (is_unique) {
+    constexpr std::size_t most_known = 4096;
+    if (file_systems_.size() == most_known) {
+      file_systems_.clear();
+    }
+    file_systems_.emplace(status.stx_mnt_id, mount->type);
+  }
+  return mount->type;
+}
 
 std::optional<trace::OpenFile> OpenFiles::file(std::int32_t tid, std::int32_t fd) {
   trace::OpenFile file;

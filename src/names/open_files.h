@@ -1,9 +1,12 @@
 // The open files behind descriptors, from /proc.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <unordered_map>
 
 #include "names/name_options.h"
 #include "names/socket_names.h"
@@ -29,9 +32,14 @@ class OpenFiles {
   [[nodiscard]] trace::EventCounter as_fdinfo_has_it(trace::EventCounter counter);
 
  private:
+  [[nodiscard]] bool is_deleted(std::int32_t tid, std::int32_t fd, const std::string& link);
+  /// Returns the type of the file system of a descriptor's file; empty if its mount is internal to the kernel.
+  [[nodiscard]] std::string file_system(std::int32_t tid, std::int32_t fd, const struct statx& status);
+
   NameOptions wanted_;
   SocketNames sockets_;
-  std::optional<trace::EventCounter> fdinfo_;  ///< of an eventfd of the tracer; empty: not read yet
+  std::unordered_map<std::uint64_t, std::string> file_systems_;  ///< by the ids of mounts that are never used again
+  std::optional<trace::EventCounter> fdinfo_;                    ///< of an eventfd of the tracer; empty: not read yet
 };
 
 }  // namespace tracer::names

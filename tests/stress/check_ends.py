@@ -99,6 +99,31 @@ def silent_server(tracer, program, number):
             shutil.rmtree(os.path.dirname(mine))
 
 
+def silent_folder(tracer):
+    """A name whose look-up would ask a server that does not answer any more."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            server = SilentServer(folder, None)
+        except OSError:
+            return 'skipped'
+        place = os.path.join(folder, 'folder')
+        output = tempfile.NamedTemporaryFile(mode='r')
+        process = None
+        try:
+            subprocess.run(['mount', '-t', 'tmpfs', 'tmpfs', place], check=True)
+            name = os.path.join(place, 'x (deleted)')
+            with open(name, 'w+', encoding='ascii') as file:
+                server.hush()
+                process = subprocess.Popen([tracer, '-y', '-o', output.name, 'sh', '-c', 'read x'], stdin=file)
+            return expect_text(output, re.compile(r'read\(0<[^>]*/folder/x.*exited with 1', re.S))
+        finally:
+            server.stop()
+            subprocess.run(['umount', '-l', place], check=False, stderr=subprocess.DEVNULL)
+            if process:
+                process.kill()
+                process.wait()
+
+
 def expect_text(output, pattern):
     end = time.monotonic() + PATIENCE
     text = ''
@@ -136,6 +161,7 @@ def main():
             failed.append(unanswered(tracer, program, number, options))
         failed.append(silent_server(tracer, program, number))
         failed.append(full_pipe(tracer, number))
+    failed.append(silent_folder(tracer))
     if 'skipped' in failed:
         print('skipped in part: userfaultfd(2) or mounts of FUSE are not allowed here')
     failed = [what for what in failed if what and what != 'skipped']

@@ -2,22 +2,22 @@
 
 import ctypes
 import os
+import signal
 import struct
 
 LOOKUP, GETATTR, OPEN, READ, RELEASE, FLUSH, INIT, OPENDIR = 1, 3, 14, 15, 18, 25, 26, 27
-ROOT, FILE = 1, 2  # node ids
+ROOT, FILE, FOLDER = 1, 2, 3  # node ids
 SIZE = 8192
 ENOSYS, EINTR, ENOENT = 38, 4, 2
 
 
 def attributes(node):
-    mode = 0o40755 if node == ROOT else 0o100755
+    mode = 0o100755 if node == FILE else 0o40755
     return struct.pack('<6Q10I', node, SIZE, 16, 0, 0, 0, 0, 0, 0, mode, 1, 0, 0, 0, 4096, 0)
 
 
 ANSWERS = {
     INIT: struct.pack('<4I2H2I2HI28x', 7, 31, 65536, 0, 12, 9, 65536, 1, 0, 0, 0),
-    LOOKUP: struct.pack('<4Q2I', FILE, 0, 0, 0, 0, 0) + attributes(FILE),
     OPEN: struct.pack('<Q2I', 7, 0, 0),
     OPENDIR: struct.pack('<Q2I', 7, 0, 0),
     READ: b'/' * 4096,
@@ -27,7 +27,8 @@ ANSWERS = {
 
 
 class SilentServer:
-    """Serves `folder`/file in a process of its own until it is stopped. Raises PermissionError where it may not."""
+    """Serves `folder`/file and `folder`/folder in a process of its own until it is stopped. It answers all requests but
+    those of the kind `never` about the file; after hush(), none. Raises OSError where it may not mount."""
 
     def __init__(self, folder, never):
         self.folder = folder
@@ -49,6 +50,8 @@ class SilentServer:
         os.close(self.kernel)
 
     def _serve(self, never):
+        hushed = []
+        signal.signal(signal.SIGUSR1, lambda *_: hushed.append(True))
         while True:
             try:
                 request = os.read(self.kernel, 1 << 17)
@@ -57,16 +60,22 @@ class SilentServer:
                     continue
                 return
             _, kind, number, node = struct.unpack_from('<2I2Q', request)
-            if kind == never and (node == FILE or kind == LOOKUP):
+            if hushed or (kind == never and node == FILE):
                 continue
             if kind == GETATTR:
                 answer = struct.pack('<Q2I', 0, 0, 0) + attributes(node)
+            elif kind == LOOKUP:
+                found = FOLDER if request[40:].startswith(b'folder\0') else FILE
+                answer = struct.pack('<4Q2I', found, 0, 0, 0, 0, 0) + attributes(found)
             else:
                 answer = ANSWERS.get(kind)
             if answer is None:
                 os.write(self.kernel, struct.pack('<IiQ', 16, -ENOSYS, number))
             else:
                 os.write(self.kernel, struct.pack('<IiQ', 16 + len(answer), 0, number) + answer)
+
+    def hush(self):
+        os.kill(self.pid, signal.SIGUSR1)
 
     def stop(self):
         """Everybody who waits for an answer gets an error now."""
