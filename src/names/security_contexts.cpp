@@ -45,14 +45,23 @@ void append(TextBuffer& text, std::string_view part) {
   format::append_escaped(text, std::as_bytes(std::span(part)), "[]");
 }
 
-/// Opens a file with O_PATH. An absolute path does not leave the tracee's root directory.
-UniqueFd find(const std::string& start, std::string_view path) {
-  const UniqueFd directory(::open(start.c_str(), O_PATH | O_CLOEXEC));
+/// Returns where a directory of a thread is below the thread's root directory, such as `/` or `/home/`; empty if it is
+/// not.
+std::string place_below_root(pid_t tid, const std::string& directory) {
+  const std::string root = read_link(proc::proc_path(tid, "root"));
+  const std::string place = read_link(directory);
+  const std::string above = root == "/" ? "" : root;
+  return place.starts_with('/') && (place + '/').starts_with(above + '/') ? place.substr(above.size()) + '/'
+                                                                          : std::string{};
+}
+
+/// Opens a file with O_PATH. Neither `path` nor a symbolic link leaves the thread's root directory.
+UniqueFd find(pid_t tid, const std::string& path) {
+  const UniqueFd root(::open(proc::proc_path(tid, "root").c_str(), O_PATH | O_CLOEXEC));
   open_how how{};
   how.flags = O_PATH | O_CLOEXEC;
-  how.resolve = path.starts_with('/') ? RESOLVE_IN_ROOT : 0;
-  const std::string name(path);
-  const long fd = directory.valid() ? ::syscall(SYS_openat2, directory.get(), name.c_str(), &how, sizeof how) : -1;
+  how.resolve = RESOLVE_IN_ROOT;
+  const long fd = root.valid() ? ::syscall(SYS_openat2, root.get(), path.c_str(), &how, sizeof how) : -1;
   return UniqueFd(static_cast<int>(fd));
 }
 
@@ -77,10 +86,16 @@ void SecurityContexts::of_path(TextBuffer& text, pid_t tid, int directory, std::
   if (!source_ || path.empty()) {
     return;
   }
-  const std::string start = path.front() == '/'     ? proc::proc_path(tid, "root")
-                            : directory == AT_FDCWD ? proc::proc_path(tid, "cwd")
-                                                    : proc::descriptor_path(tid, directory);
-  if (const UniqueFd file = find(start, path); file.valid()) {
+  std::string whole(path);
+  if (path.front() != '/') {
+    const std::string place = place_below_root(
+        tid, directory == AT_FDCWD ? proc::proc_path(tid, "cwd") : proc::descriptor_path(tid, directory));
+    if (place.empty()) {
+      return;
+    }
+    whole.insert(0, place);
+  }
+  if (const UniqueFd file = find(tid, whole); file.valid()) {
     of_link(text, proc::descriptor_path(::getpid(), file.get()));
   }
 }

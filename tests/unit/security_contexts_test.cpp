@@ -1,16 +1,20 @@
 // --secontext, with contexts that a test gives: few machines have SELinux.
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <map>
 
 #include "catch.h"
 #include "skip.h"
 
+#include "base/child.h"
 #include "base/unique_fd.h"
 #include "names/security_contexts.h"
 
@@ -94,6 +98,48 @@ TEST_CASE("the context of a path is that of the file that it leads to, from wher
   CHECK(path_context({}, usual(), AT_FDCWD, "/no such file").empty());
   CHECK(path_context({}, usual(), 9999, "proc").empty());
   CHECK(path_context({}, usual(), AT_FDCWD, "").empty());
+}
+
+TEST_CASE("a link leads to no file outside the root directory of the thread, however its path starts") {
+  skip_without_openat2();
+  if (::geteuid() != 0) {
+    SKIP("chroot(2) is for root");
+  }
+  std::string jail = "/tmp/contexts-XXXXXX";
+  REQUIRE(::mkdtemp(jail.data()) != nullptr);
+  REQUIRE(::symlink("/proc", (jail + "/outside").c_str()) == 0);
+  REQUIRE(::symlink("/home", (jail + "/inside").c_str()) == 0);
+  REQUIRE(::mkdir((jail + "/home").c_str(), 0700) == 0);
+  std::array<int, 2> ready{};
+  REQUIRE(::pipe(ready.data()) == 0);
+  auto child = Child::fork();
+  REQUIRE(child);
+  if (!child.value().valid()) {
+    constexpr unsigned patience = 60;  // seconds
+    ::alarm(patience);
+    const bool is_in = ::chroot(jail.c_str()) == 0 && ::chdir("/home") == 0 && ::write(ready[1], "", 1) == 1;
+    is_in ? ::pause() : 0;
+    ::_exit(1);
+  }
+  char none = 0;
+  REQUIRE(::read(ready[0], &none, 1) == 1);
+  FakeSource source = usual();
+  source.files[jail + "/home"] = "user_u:object_r:inside_t:s0";
+  const names::SecurityContexts contexts({}, std::make_unique<FakeSource>(source));
+  const auto context = [&](std::string_view path) {
+    TextBuffer text;
+    contexts.of_path(text, child.value().pid(), AT_FDCWD, path);
+    return std::string(text.view());
+  };
+  CHECK(context("../outside").empty());
+  CHECK(context("../inside") == "inside_t");
+  CHECK(context("../../../../../inside") == "inside_t");
+  CHECK(context(".") == "inside_t");
+  ::kill(child.value().pid(), SIGKILL);
+  ::rmdir((jail + "/home").c_str());
+  ::unlink((jail + "/outside").c_str());
+  ::unlink((jail + "/inside").c_str());
+  ::rmdir(jail.c_str());
 }
 
 TEST_CASE("what the database has shows where it differs in what is shown") {
