@@ -160,9 +160,20 @@ render::SummaryOptions summary_options(const cli::Options& options) {
   return result;
 }
 
-Result<pipeline::Channels> open_channels(const cli::Options& options, const std::shared_ptr<const bool>& leaves,
+IsToEnd watch_for_end(const cli::Options& options, const std::shared_ptr<const bool>& leaves) {
+  // Programs that the tracer has to leave by its own doing must not wait for a file that takes nothing.
+  if (options.extras.engine != cli::EngineChoice::inprocess || options.startup.attach.empty()) {
+    return {};
+  }
+  return [leaves, ending = process::ending_signals(options.startup.interruptible).watched] {
+    return *leaves || is_pending(ending);
+  };
+}
+
+Result<pipeline::Channels> open_channels(const cli::Options& options, const IsToEnd& is_to_end,
                                          const pipeline::sink::Complain& complain) {
   const cli::Output& output = options.output;
+  const auto patient = is_to_end ? std::optional<pipeline::sink::PatientFiles>({is_to_end, complain}) : std::nullopt;
   if (output.to == cli::Output::To::file && output.separate) {
     // The files are opened later; a directory without write permission is reported before the program starts.
     const std::string directory = directory_of(output.target);
@@ -170,20 +181,15 @@ Result<pipeline::Channels> open_channels(const cli::Options& options, const std:
       const int number = errno;
       return Error{number, "Can't fopen '" + output.target + ".PID': " + std::strerror(number)};
     }
-    return pipeline::Channels([&output, complain](pid_t tid) {
-      return pipeline::sink::open_file_or_drop(fmt::format("{}.{}", output.target, tid), output.append, complain);
+    return pipeline::Channels([&output, complain, patient](pid_t tid) {
+      const std::string path = fmt::format("{}.{}", output.target, tid);
+      return patient ? patient->open_or_drop(path, output.append)
+                     : pipeline::sink::open_file_or_drop(path, output.append, complain);
     });
   }
   Result<std::unique_ptr<pipeline::sink::Sink>> opened = pipeline::sink::open_standard_error(complain);
-  // Programs that the tracer has to leave by its own doing must not wait for a file that takes nothing.
-  const bool patiently = options.extras.engine == cli::EngineChoice::inprocess && !options.startup.attach.empty();
-  if (output.to == cli::Output::To::file && patiently) {
-    opened = pipeline::sink::open_file_patiently(
-        output.target, output.append,
-        [leaves, ending = process::ending_signals(options.startup.interruptible).watched] {
-          return *leaves || is_pending(ending);
-        },
-        complain);
+  if (output.to == cli::Output::To::file && patient) {
+    opened = patient->open(output.target, output.append);
   } else if (output.to == cli::Output::To::file) {
     opened = pipeline::sink::open_file(output.target, output.append, complain);
   } else if (output.to == cli::Output::To::command) {

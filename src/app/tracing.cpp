@@ -106,7 +106,8 @@ std::variant<Tracing::Parts, Ended> Tracing::prepare(std::unique_ptr<replay::Tra
     speak_(sentence);
   };
   const auto leaves = std::make_shared<bool>(false);
-  auto channels = open_channels(options_, leaves, complain_of_output);
+  const auto is_to_end = watch_for_end(options_, leaves);
+  auto channels = open_channels(options_, is_to_end, complain_of_output);
   if (!channels) {
     return failed(channels.error());
   }

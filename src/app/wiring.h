@@ -1,6 +1,7 @@
 // Translates the command line into the options of the parts. It decides only what needs the options of two parts.
 #pragma once
 
+#include "base/patience.h"
 #include "cli/options.h"
 #include "functions/function_tracer.h"
 #include "names/name_options.h"
@@ -41,9 +42,12 @@ Result<names::SecurityContexts> security_contexts(const cli::Options& options);
 Result<std::unique_ptr<trace::StackTracer>> make_stack_tracer(const cli::Options& options, const spec::Tables& tables,
                                                               const pipeline::sink::Complain& complain);
 
-/// Opens the sinks of the output. `leaves`: whether the engine begins to leave tracees that live on
-/// (EngineOptions::on_leaving).
-Result<pipeline::Channels> open_channels(const cli::Options& options, const std::shared_ptr<const bool>& leaves,
+/// Returns what says whether the tracer is to end, for those who wait for files; empty where they may wait for good.
+/// `leaves`: whether the engine begins to leave tracees that live on (EngineOptions::on_leaving).
+IsToEnd watch_for_end(const cli::Options& options, const std::shared_ptr<const bool>& leaves);
+
+/// Opens the sinks of the output. `is_to_end`: as of watch_for_end().
+Result<pipeline::Channels> open_channels(const cli::Options& options, const IsToEnd& is_to_end,
                                          const pipeline::sink::Complain& complain);
 
 /// Looks up the user of -u. The path of the command is left to command_path().

@@ -111,7 +111,7 @@ TEST_CASE("a patient file gets all that is written, and complains as others do")
   const std::string path = folder.path("out");
   std::string written;
   {
-    const auto sink = std::move(open_file_patiently(path, false, never, complaints.listener())).value();
+    const auto sink = std::move(PatientFiles(never, complaints.listener()).open(path, false)).value();
     for (const std::size_t size : {std::size_t{5}, FdSink::buffer_size, 3 * FdSink::buffer_size, std::size_t{1}}) {
       const std::string piece(size, static_cast<char>('a' + size % 26));
       sink->write(piece);
@@ -120,7 +120,7 @@ TEST_CASE("a patient file gets all that is written, and complains as others do")
   }
   CHECK(contents(path) == written);
   CHECK(complaints.said.empty());
-  open_file_patiently("/dev/full", false, never, complaints.listener()).value()->write("line\n");
+  PatientFiles(never, complaints.listener()).open("/dev/full", false).value()->write("line\n");
   CHECK(complaints.said == std::vector<std::string>{"/dev/full: No space left on device"});
 }
 
@@ -133,13 +133,48 @@ TEST_CASE("a patient file that takes nothing keeps nobody who is to end") {
   const std::string block(FdSink::buffer_size, 'x');
   while (::write(full.get(), block.data(), block.size()) > 0) {
   }
-  const auto sink = std::move(open_file_patiently(
-                                  path, true, [] { return true; }, complaints.listener()))
-                        .value();
+  const auto sink = std::move(PatientFiles([] { return true; }, complaints.listener()).open(path, true)).value();
   for (int i = 0; i < 4; ++i) {
     sink->write(block);
   }
   CHECK(complaints.said == std::vector<std::string>{path + ": it takes nothing, and the rest of the output is lost"});
+}
+
+TEST_CASE("patient files share a thread, and lose only what one of them does not take") {
+  const Folder folder;
+  Complaints complaints;
+  {
+    const PatientFiles files([] { return false; }, complaints.listener());
+    const auto lost = files.open_or_drop(folder.path("missing/out"), false);
+    const auto full = files.open_or_drop("/dev/full", false);
+    const auto kept = files.open_or_drop(folder.path("out"), false);
+    for (int i = 0; i < 2; ++i) {
+      for (const auto& sink : {lost.get(), full.get(), kept.get()}) {
+        sink->write("line\n");
+        sink->flush();
+      }
+    }
+  }
+  CHECK(contents(folder.path("out")) == "line\nline\n");
+  CHECK(complaints.said ==
+        std::vector<std::string>{"Can't fopen '" + folder.path("missing/out") + "': No such file or directory",
+                                 "/dev/full: No space left on device"});
+}
+
+TEST_CASE("a patient pipe without a reader keeps nobody who is to end") {
+  const Folder folder;
+  Complaints complaints;
+  const std::string pipe = folder.path("pipe");
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  {
+    const PatientFiles files([] { return true; }, complaints.listener());
+    const auto sink = files.open_or_drop(pipe, false);
+    const auto other = files.open_or_drop(folder.path("out"), false);
+    sink->write("line\n");
+    other->write("line\n");
+  }
+  CHECK(complaints.said == std::vector<std::string>{pipe + ": it takes nothing, and the rest of the output is lost"});
+  const UniqueFd reader(::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));  // lets the thread end
 }
 
 TEST_CASE("a command that exits is reported once") {

@@ -5,30 +5,43 @@
 #include <signal.h>
 
 #include <cerrno>
-#include <chrono>
 #include <condition_variable>
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/write_all.h"
 
 namespace tracer::pipeline::sink {
 namespace {
 
-/// How often who waits asks whether it is to end, and how often the answer is yes before it gives up: long before a
-/// watchdog would take it for lost (process/watchdog.h).
-constexpr std::chrono::milliseconds look_interval(20);
-constexpr unsigned last_look = 20;
-/// The same at the end, when nobody is left who waits for the tracer but its user.
-constexpr unsigned very_last_look = 10 * last_look;
+/// A file that the thread writes to, and opens first where that is yet to be done.
+struct File {
+  std::string path;
+  bool append = false;
+  UniqueFd fd;
+  bool broken = false;  ///< its bytes are lost; changes under the Writer's mutex
+};
 
-/// What the thread shares with the sink. It lives as long as either.
+/// Returns why the bytes are lost; empty: they are not.
+std::string carry_out(File& file, std::string_view bytes) {
+  if (!file.fd.valid()) {
+    auto opened = open_for_writing(file.path, file.append);
+    if (!opened) {
+      return opened.error().message;
+    }
+    file.fd = std::move(opened).value();
+  }
+  const int error = write_all(file.fd.get(), bytes);
+  return error == 0 ? std::string() : file.path + ": " + std::strerror(error);
+}
+
+/// What the thread shares with the tracer. It lives as long as either.
 class Writer {
  public:
-  explicit Writer(UniqueFd fd) : fd_(std::move(fd)) {}
-
   /// False: there can be no thread.
   static bool start(const std::shared_ptr<Writer>& writer) {
     // Signals are for the thread that traces.
@@ -47,31 +60,37 @@ class Writer {
     return started;
   }
 
-  /// Waits until all is written that was handed over; false if `gives_up` says so, which is asked now and then.
-  template <typename GivesUp>
-  bool wait(const GivesUp& gives_up) {
+  /// Waits until all is written that was handed over; false: it gives up.
+  bool wait(const IsToEnd& is_to_end, unsigned most_looks) {
     std::unique_lock lock(mutex_);
-    while (!changed_.wait_for(lock, look_interval, [this] { return handed_.empty(); })) {
-      if (gives_up()) {
-        return false;
-      }
-    }
-    return true;
+    return wait_patiently(changed_, lock, is_to_end, most_looks, [this] { return file_ == nullptr; });
   }
-  /// Takes the bytes, when all before them are written. Returns why earlier ones could not be written; 0: they were.
-  int hand(std::string& bytes) {
+  /// Takes the bytes, when all before them are written.
+  void hand(const std::shared_ptr<File>& file, std::string& bytes) {
     const std::lock_guard lock(mutex_);
-    handed_.swap(bytes);
+    file_ = file;
+    bytes_.swap(bytes);
     changed_.notify_all();
-    return error_;
   }
-  int end() {
+  /// Returns what was lost since the last time, a sentence for each file.
+  std::vector<std::string> take_losses() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(losses_, {});
+  }
+  bool is_broken(const File& file) {
+    const std::lock_guard lock(mutex_);
+    return file.broken;
+  }
+  /// Returns the path of the file that is being written.
+  std::string path() {
+    const std::lock_guard lock(mutex_);
+    return file_ == nullptr ? std::string() : file_->path;
+  }
+  void end() {
     const std::lock_guard lock(mutex_);
     ends_ = true;
     changed_.notify_all();
-    return error_;
   }
-  int write_here(std::string_view bytes) { return write_all(fd_.get(), bytes); }
 
  private:
   static void* run(void* argument) {
@@ -83,43 +102,100 @@ class Writer {
   void work() {
     std::unique_lock lock(mutex_);
     for (;;) {
-      changed_.wait(lock, [this] { return ends_ || !handed_.empty(); });
-      if (handed_.empty()) {
+      changed_.wait(lock, [this] { return ends_ || file_ != nullptr; });
+      if (file_ == nullptr) {
         return;
       }
       // Nobody touches what was handed over before it is gone.
       lock.unlock();
-      const int error = write_all(fd_.get(), handed_);
+      std::string loss = file_->broken ? std::string() : carry_out(*file_, bytes_);
       lock.lock();
-      error_ = error_ != 0 ? error_ : error;
-      handed_.clear();
+      if (!loss.empty()) {
+        file_->broken = true;
+        losses_.push_back(std::move(loss));
+      }
+      bytes_.clear();
+      const std::shared_ptr<File> written = std::exchange(file_, nullptr);  // may be the last to have it
       changed_.notify_all();
     }
   }
 
-  UniqueFd fd_;
   std::mutex mutex_;  ///< of all below
   std::condition_variable changed_;
-  std::string handed_;
+  std::shared_ptr<File> file_;  ///< whose bytes were handed over; null: nothing is to be done
+  std::string bytes_;
+  std::vector<std::string> losses_;
   bool ends_ = false;
-  int error_ = 0;
 };
 
-class PatientSink final : public Sink {
+}  // namespace
+
+/// The tracer's side, for all sinks.
+class PatientFiles::Desk {
  public:
-  PatientSink(UniqueFd fd, std::string name, std::function<bool()> is_to_end, Complain complain)
-      : writer_(std::make_shared<Writer>(std::move(fd))),
-        name_(std::move(name)),
-        is_to_end_(std::move(is_to_end)),
-        complain_(std::move(complain)) {}
-  ~PatientSink() override {
-    flush();
-    if (!broken_ && state_ == State::running && is_written(very_last_look)) {
-      complain_of(writer_->end());
-    } else {
-      static_cast<void>(writer_->end());
+  Desk(IsToEnd is_to_end, Complain complain) : is_to_end_(std::move(is_to_end)), complain_(std::move(complain)) {}
+  Desk(const Desk&) = delete;
+  Desk& operator=(const Desk&) = delete;
+  ~Desk() {
+    if (state_ == State::running && is_idle(very_last_look)) {
+      complain_of_losses();
+    }
+    writer_->end();
+  }
+
+  /// Takes the bytes. False: what follows them would be lost.
+  bool hand(const std::shared_ptr<File>& file, std::string& bytes) {
+    if (state_ == State::not_started) {
+      state_ = Writer::start(writer_) ? State::running : State::failed;
+    }
+    if (state_ == State::failed) {
+      const std::string loss = carry_out(*file, bytes);
+      if (!loss.empty()) {
+        complain_(loss);
+      }
+      return loss.empty();
+    }
+    if (!is_idle(last_look)) {
+      return false;
+    }
+    complain_of_losses();
+    if (writer_->is_broken(*file)) {
+      return false;
+    }
+    writer_->hand(file, bytes);
+    return true;
+  }
+
+ private:
+  bool is_idle(unsigned most_looks) {
+    if (!stuck_ && !writer_->wait(is_to_end_, most_looks)) {
+      stuck_ = true;
+      complain_(writer_->path() + ": it takes nothing, and the rest of the output is lost");
+    }
+    return !stuck_;
+  }
+
+  void complain_of_losses() {
+    for (const std::string& loss : writer_->take_losses()) {
+      complain_(loss);
     }
   }
+
+  std::shared_ptr<Writer> writer_ = std::make_shared<Writer>();
+  IsToEnd is_to_end_;
+  Complain complain_;
+  enum class State : std::uint8_t { not_started, running, failed };
+  State state_ = State::not_started;  ///< what is handed over first starts the thread: before, the tracer may fork
+  bool stuck_ = false;
+};
+
+class PatientFiles::PatientSink final : public Sink {
+ public:
+  PatientSink(std::shared_ptr<Desk> desk, File file)
+      : desk_(std::move(desk)), file_(std::make_shared<File>(std::move(file))) {}
+  ~PatientSink() override { flush(); }
+
+  void open() { broken_ = !desk_->hand(file_, buffer_); }
 
   void write(std::string_view bytes) override {
     if (broken_) {
@@ -132,60 +208,34 @@ class PatientSink final : public Sink {
   }
 
   void flush() override {
-    if (broken_ || buffer_.empty()) {
-      return;
+    if (!broken_ && !buffer_.empty()) {
+      broken_ = !desk_->hand(file_, buffer_);
+      buffer_.clear();
     }
-    if (state_ == State::not_started) {
-      state_ = Writer::start(writer_) ? State::running : State::failed;
-    }
-    if (state_ == State::failed) {
-      complain_of(writer_->write_here(buffer_));
-    } else if (is_written()) {
-      complain_of(writer_->hand(buffer_));
-    }
-    buffer_.clear();
   }
 
  private:
-  bool is_written(unsigned most_looks = last_look) {
-    unsigned looks = 0;
-    const auto gives_up = [&] {
-      looks = is_to_end_() ? looks + 1 : 0;
-      return looks == most_looks;
-    };
-    if (!writer_->wait(gives_up)) {
-      broken_ = true;
-      complain_(name_ + ": it takes nothing, and the rest of the output is lost");
-    }
-    return !broken_;
-  }
-
-  void complain_of(int error) {
-    if (error != 0 && !std::exchange(broken_, true)) {
-      complain_(name_ + ": " + std::strerror(error));
-    }
-  }
-
-  std::shared_ptr<Writer> writer_;
-  std::string name_;
-  std::function<bool()> is_to_end_;
-  Complain complain_;
+  std::shared_ptr<Desk> desk_;
+  std::shared_ptr<File> file_;
   std::string buffer_;
-  enum class State : std::uint8_t { not_started, running, failed };
-  State state_ = State::not_started;  ///< what is written first starts the thread: before, the tracer may fork
   bool broken_ = false;
 };
 
-}  // namespace
+PatientFiles::PatientFiles(IsToEnd is_to_end, Complain complain)
+    : desk_(std::make_shared<Desk>(std::move(is_to_end), std::move(complain))) {}
 
-Result<std::unique_ptr<Sink>> open_file_patiently(const std::string& path, bool append, std::function<bool()> is_to_end,
-                                                  Complain complain) {
+Result<std::unique_ptr<Sink>> PatientFiles::open(const std::string& path, bool append) const {
   auto fd = open_for_writing(path, append);
   if (!fd) {
     return fd.error();
   }
-  return std::unique_ptr<Sink>(
-      std::make_unique<PatientSink>(std::move(fd).value(), path, std::move(is_to_end), std::move(complain)));
+  return std::unique_ptr<Sink>(std::make_unique<PatientSink>(desk_, File{path, append, std::move(fd).value()}));
+}
+
+std::unique_ptr<Sink> PatientFiles::open_or_drop(const std::string& path, bool append) const {
+  auto sink = std::make_unique<PatientSink>(desk_, File{path, append, UniqueFd()});
+  sink->open();
+  return sink;
 }
 
 }  // namespace tracer::pipeline::sink
