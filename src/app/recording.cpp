@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <mutex>
 
 #include "app/replay_watch.h"
 #include "app/replayed_functions.h"
@@ -53,6 +54,27 @@ std::optional<std::chrono::nanoseconds> time_of(const std::optional<cli::ReplayT
   return time ? std::optional(time->since_epoch ? time->time : start + time->time) : std::nullopt;
 }
 
+/// Somebody whom several threads complain to, until he leaves.
+class Listener {
+ public:
+  explicit Listener(std::function<void(std::string_view)> complain) : complain_(std::move(complain)) {}
+
+  void tell(std::string_view sentence) {
+    const std::lock_guard lock(mutex_);
+    if (complain_) {
+      complain_(sentence);
+    }
+  }
+  void leave() {
+    const std::lock_guard lock(mutex_);
+    complain_ = nullptr;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::function<void(std::string_view)> complain_;
+};
+
 }  // namespace
 
 cli::TraceFiles with_explained(const cli::Extras& extras) {
@@ -68,27 +90,33 @@ Result<std::unique_ptr<replay::TraceFile>> open_recorded(const cli::FilesAhead& 
   return path.empty() ? std::unique_ptr<replay::TraceFile>() : replay::TraceFile::open(path);
 }
 
-Result<std::unique_ptr<replay::BlockWriter>> open_recording(const cli::Options& options,
+Result<std::unique_ptr<replay::BlockWriter>> open_recording(const cli::Options& options, const IsToEnd& is_to_end,
                                                             const std::function<void(std::string_view)>& complain) {
   const std::string& path = options.extras.files.record;
   if (path.empty()) {
     return std::unique_ptr<replay::BlockWriter>();
   }
+  const auto listener = std::make_shared<Listener>(complain);
+  const auto tell = [listener](std::string_view sentence) { listener->tell(sentence); };
+  replay::Patience patience{is_to_end, [listener, path] {
+                              listener->tell(path + ": it takes nothing, and the rest is not recorded");
+                              listener->leave();
+                            }};
   const cli::TraceFiles& files = options.extras.files;
   if (files.in_memory()) {
     replay::RingLimits limits;
     limits.time = files.last_time;
     limits.bytes = files.last_bytes.value_or(limits.bytes);
-    return std::make_unique<replay::BlockWriter>(std::make_unique<replay::RingTarget>(path, limits, complain), true,
-                                                 complain);
+    return std::make_unique<replay::BlockWriter>(std::make_unique<replay::RingTarget>(path, limits, tell), true, tell,
+                                                 std::move(patience));
   }
   auto file = replay::open_for_recording(path);
   if (!file) {
     return file.error();
   }
-  replay::TraceWriter writer(std::move(file).value(), path, complain);
-  return std::make_unique<replay::BlockWriter>(std::make_unique<replay::FileTarget>(std::move(writer)), false,
-                                               complain);
+  replay::TraceWriter writer(std::move(file).value(), path, tell);
+  return std::make_unique<replay::BlockWriter>(std::make_unique<replay::FileTarget>(std::move(writer)), false, tell,
+                                               std::move(patience));
 }
 
 /// The thread is gone: the tracer's own root directory is asked.

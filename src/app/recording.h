@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/patience.h"
 #include "cli/options.h"
 #include "cli/parser.h"
 #include "functions/library/symbol_filter.h"
@@ -23,9 +24,9 @@ namespace tracer::app {
 /// Opens the file of --replay or --explain; null without these options, or if --explain names JSON.
 [[nodiscard]] Result<std::unique_ptr<replay::TraceFile>> open_recorded(const cli::FilesAhead& files);
 
-/// Opens the file of --record; null without that option.
+/// Opens the file of --record; null without that option. `is_to_end`: as of watch_for_end().
 [[nodiscard]] Result<std::unique_ptr<replay::BlockWriter>> open_recording(
-    const cli::Options& options, const std::function<void(std::string_view)>& complain);
+    const cli::Options& options, const IsToEnd& is_to_end, const std::function<void(std::string_view)>& complain);
 
 /// Whether options ask what descriptors and ids stand for.
 [[nodiscard]] bool asks_for_names(const cli::Options& options);

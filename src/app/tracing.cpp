@@ -136,7 +136,7 @@ std::variant<Tracing::Parts, Ended> Tracing::prepare(std::unique_ptr<replay::Tra
   if (!source) {
     return failed(source.error());
   }
-  auto recording = open_recording(options_, speak_);
+  auto recording = open_recording(options_, is_to_end, speak_);
   if (!recording) {
     return failed(recording.error());
   }

@@ -3,24 +3,29 @@
 
 #include <pthread.h>
 
-#include <condition_variable>
-#include <deque>
+#include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <vector>
 
+#include "base/patience.h"
 #include "replay/mark.h"
 #include "replay/packer.h"
 #include "replay/trace_writer.h"
 
 namespace tracer::replay {
 
+/// Who waits for a target that takes nothing gives up when `is_to_end` says so: then the thread lives on, with the
+/// target, and `given_up` is called, after which the target must not complain to anybody.
+struct Patience {
+  IsToEnd is_to_end;
+  std::function<void()> given_up;
+};
+
 class BlockWriter {
  public:
   /// `complain` hears if there can be no thread. `by_signal`: SIGUSR1 triggers the target, as well; the other threads
   /// have to block it.
-  BlockWriter(std::unique_ptr<BlockTarget> target, bool by_signal, Complain complain);
+  BlockWriter(std::unique_ptr<BlockTarget> target, bool by_signal, Complain complain, Patience patience = {});
   BlockWriter(const BlockWriter&) = delete;
   BlockWriter& operator=(const BlockWriter&) = delete;
   /// Hands over what is left, and ends the target.
@@ -34,33 +39,20 @@ class BlockWriter {
   [[nodiscard]] bool by_signal() const { return by_signal_; }
 
  private:
-  struct Job {
-    Mark mark;
-    std::string block;
-    bool is_trigger = false;
-  };
-  static constexpr std::size_t most_waiting = 16;
+  struct Job;
+  class Work;
 
-  static void* run(void* writer);
-  void work();
   void start();
   void push(Job job);
-  void do_job(const Job& job);
+  void give_up();
 
-  std::unique_ptr<BlockTarget> target_;
+  std::shared_ptr<Work> work_;
   bool by_signal_;
   Complain complain_;
-  Packer packer_;
-  bool broken_ = false;  ///< of the thread: a block is missing
-
+  Patience patience_;
   pthread_t thread_{};
-  enum class State : std::uint8_t { not_started, running, failed };
+  enum class State : std::uint8_t { not_started, running, stopped };
   State state_ = State::not_started;  ///< the first block starts the thread: before, the tracer may fork
-  std::mutex mutex_;                  ///< of all below
-  std::condition_variable changed_;
-  std::deque<Job> waiting_;
-  std::vector<std::string> spare_;
-  bool ending_ = false;
 };
 
 }  // namespace tracer::replay

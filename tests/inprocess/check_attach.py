@@ -5,6 +5,7 @@
 """
 
 import collections
+import fcntl
 import os
 import pathlib
 import re
@@ -322,23 +323,29 @@ def waits_to_write(pid):
 
 def check_dead_file(tracer, calls, out, failures):
     """A file that takes nothing, as one on a device that does not answer, keeps the tracer from nothing but writing."""
-    fifo = out.with_name('fifo')
-    os.mkfifo(fifo)
-    full = select.poll()
-    full.register(os.open(fifo, os.O_RDWR), select.POLLOUT)
-    program = Program([calls, 'until-told', '3', '4'])
-    before, _ = program.code()
-    tracing = subprocess.Popen([tracer, '--engine=inprocess', '-f', '-o', str(fifo), '-p', str(program.pid)], stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + LIMIT
-    while (full.poll(0) or not waits_to_write(tracer_of(program.pid))) and time.monotonic() < deadline:
-        time.sleep(0.001)
-    tracing.send_signal(signal.SIGTERM)
-    said = tracing.communicate(timeout=LIMIT)[1]
-    after, ours = program.code() if program.process.poll() is None else ({}, [])
-    if after != before or ours or 'takes nothing' not in said:
-        failures.append(f'dead file: other code, left {ours}: {said[-500:]}')
-    if (ended := program.end()) != (0, 'all right\n'):
-        failures.append(f'dead file: the program did not end as it should: {ended}')
+    for number, option in enumerate(('-o', '-ff', '--record')):
+        program = Program([calls, 'until-told', '3', '4'])
+        before, _ = program.code()
+        base = out.with_name(f'fifo{number}')
+        fifo = base.with_name(f'{base.name}.{program.pid}') if option == '-ff' else base
+        os.mkfifo(fifo)
+        reader = os.open(fifo, os.O_RDWR)
+        fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 4096)
+        full = select.poll()
+        full.register(reader, select.POLLOUT)
+        files = {'-ff': ['-ff', '-o', base], '-o': ['-f', '-o', base], '--record': ['-f', '-o', out, '--record', base]}
+        tracing = subprocess.Popen([tracer, '--engine=inprocess', *files[option], '-p', str(program.pid)], stderr=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + LIMIT
+        while (full.poll(0) or not waits_to_write(tracer_of(program.pid))) and time.monotonic() < deadline:
+            time.sleep(0.001)
+        tracing.send_signal(signal.SIGTERM)
+        said = tracing.communicate(timeout=LIMIT)[1]
+        after, ours = program.code() if program.process.poll() is None else ({}, [])
+        if after != before or ours or f'{fifo}: it takes nothing' not in said:
+            failures.append(f'dead file of {option}: other code, left {ours}: {said[-500:]}')
+        if (ended := program.end()) != (0, 'all right\n'):
+            failures.append(f'dead file of {option}: the program did not end as it should: {ended}')
+        os.close(reader)
 
 
 def main():
