@@ -49,6 +49,9 @@ RemoteAddr ProcKernelFacts::vcpu_area(const Task& task, std::int32_t fd) {
 }
 
 std::string_view ProcKernelFacts::descriptor_context(const Task& task, std::int32_t fd) {
+  if (!contexts_.shown()) {
+    return {};
+  }
   text_.clear();
   contexts_.of_descriptor(text_, task.tid, fd);
   return text_.view();

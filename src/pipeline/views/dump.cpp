@@ -110,7 +110,7 @@ class Dumper {
 
 void dump_call(TextBuffer& text, const EndedCall& call, const filter::NumberSet& reads,
                const filter::NumberSet& writes) {
-  if ((reads.empty() && writes.empty()) || call.state.call == nullptr) {
+  if (call.state.call == nullptr) {
     return;
   }
   const std::string_view name = call.tables.text(call.state.call->name);

@@ -180,9 +180,9 @@ void TextView::call_ends(Thread& thread, const CallEnd& end, const trace::Memory
   complete_line(thread, end, memory);
   end_line(thread);
   if (end.outcome.known) {
-    scratch_.clear();
-    dump_call(scratch_, {tables_, *thread.state, end.outcome, memory}, options_.dump_reads, options_.dump_writes);
-    if (!scratch_.empty()) {
+    if (!options_.dump_reads.empty() || !options_.dump_writes.empty()) {
+      scratch_.clear();
+      dump_call(scratch_, {tables_, *thread.state, end.outcome, memory}, options_.dump_reads, options_.dump_writes);
       channels_.write(*thread.channel, scratch_.view());
     }
     write_stack(thread, end.stack, thread.entry_stack.empty() ? StackTaken::now : StackTaken::at_entry);
