@@ -60,10 +60,6 @@ class ConfReader {
   std::optional<std::string> expression(bool& ends_at_zero);
   std::optional<std::int64_t> integer();
   std::optional<std::vector<Lens>> list(unsigned max_count, unsigned depth);
-  /// Whether a structure in it has no definition yet, so that nothing can contain it.
-  [[nodiscard]] bool is_incomplete(const Lens& lens) const {
-    return lens.is_incomplete || conf_.undefined_.contains(lens.text);
-  }
   static Lens plain(std::string text);
   static Lens pointer_to(const Lens& target);
   Found wide_string(const Lens& inner);

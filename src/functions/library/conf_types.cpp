@@ -200,7 +200,7 @@ std::optional<LtraceConf::Lens> ConfReader::array(unsigned depth) {
     lens.element = declare_type(lens.element);
   }
   lens.element_is_char = element->is_char;
-  lens.is_incomplete = is_incomplete(*element);
+  lens.is_incomplete = conf_.is_incomplete(*element);
   if (element->length.empty()) {
     lens.element_size = element->element_size;
     lens.element_is_word = element->element_is_word;
@@ -296,7 +296,7 @@ std::optional<LtraceConf::Lens> ConfReader::structure(std::string_view name, uns
     // What a field points to may have a length that follows.
     const auto known = static_cast<unsigned>(field.text.starts_with('*') ? fields->size() : number - 1);
     if (field.text.empty() || field.is_format || mentions_more_than(field.text, 'e', known) ||
-        mentions_more_than(field.text, 'a', 0) || is_incomplete(field)) {
+        mentions_more_than(field.text, 'a', 0) || conf_.is_incomplete(field)) {
       return fail("a field cannot have this type");
     }
   }

@@ -74,6 +74,10 @@ class LtraceConf {
   };
   using Libraries = std::map<std::string, std::set<std::string>>;  ///< names of libraries, by line of description
 
+  /// Whether a structure in it has no definition yet, so that nothing can contain it.
+  [[nodiscard]] bool is_incomplete(const Lens& lens) const {
+    return lens.is_incomplete || undefined_.contains(lens.text);
+  }
   [[nodiscard]] bool defines(const Scope& scope, std::string_view type, unsigned depth) const;
   /// Adds the functions of a file and of those that it imports to a library. The first prototype of a function counts,
   /// but the importing file's before the imported one's. `known`: names of functions of this library.
