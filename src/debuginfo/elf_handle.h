@@ -25,6 +25,9 @@ ElfHandle open_elf(int file);
 /// Maps the file, which is for the reader process: if its owner truncates it, the process gets SIGBUS.
 ElfHandle map_elf(int file);
 ElfHandle open_elf(std::vector<char>& image);
+/// Opens a program or library by its segments alone, which are what the loader reads. Removes the section headers from
+/// the image: they may be damaged.
+ElfHandle open_elf_without_sections(std::vector<char>& image);
 
 /// Whether the register numbers and the nesting in the call frame information are within limits. libdw would allocate
 /// memory for 100 million registers if a frame names that many.

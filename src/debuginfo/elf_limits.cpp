@@ -406,6 +406,25 @@ ElfHandle open_elf(std::vector<char>& image) {
   return has_few_sections(image) ? open_within_limits(::elf_memory(image.data(), image.size()), image.size()) : nullptr;
 }
 
+ElfHandle open_elf_without_sections(std::vector<char>& image) {
+  const auto remove = [&](auto header) {
+    if (image.size() < sizeof header) {
+      return;
+    }
+    std::memcpy(&header, image.data(), sizeof header);
+    header.e_shoff = 0;
+    header.e_shnum = 0;
+    header.e_shstrndx = SHN_UNDEF;
+    std::memcpy(image.data(), &header, sizeof header);
+  };
+  if (image.size() > EI_CLASS && image[EI_CLASS] == ELFCLASS64) {
+    remove(Elf64_Ehdr{});
+  } else {
+    remove(Elf32_Ehdr{});
+  }
+  return open_elf(image);
+}
+
 bool has_bounded_call_frames(Elf* elf) {
   auto data = call_frames(elf);
   if (!data) {

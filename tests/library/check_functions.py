@@ -35,6 +35,8 @@ VARIANTS = {
     'relr': ['gcc', '-Wl,-z,pack-relative-relocs'],
     'stripped': ['gcc', '-s'],
     'no_sections': ['gcc', '-s'],
+    'damaged_sections': ['gcc'],
+    'm32_damaged_sections': ['gcc', '-m32'],
     'gdb': ['gcc', '-g'],
     'patched': ['gcc'],
     'patched_no_pie': ['gcc', '-no-pie', '-Wl,-z,lazy'],
@@ -62,6 +64,18 @@ def cut_off_sections(path):
     path.write_bytes(data)
 
 
+def damage_sections(path):
+    """A section that is larger than the file."""
+    data = bytearray(path.read_bytes())
+    is_wide = data[4] == 2
+    table, = struct.unpack_from('<Q' if is_wide else '<I', data, 0x28 if is_wide else 0x20)
+    if is_wide:
+        struct.pack_into('<Q', data, table + 64 + 0x20, 1 << 40)
+    else:
+        struct.pack_into('<I', data, table + 40 + 0x14, 1 << 31)
+    path.write_bytes(data)
+
+
 def check_variant(bench, name):
     command = VARIANTS[name]
     if shutil.which(command[0]) is None:
@@ -71,6 +85,8 @@ def check_variant(bench, name):
         return 'this compiler does not build it'
     if name == 'no_sections':
         cut_off_sections(program)
+    if name.endswith('damaged_sections'):
+        damage_sections(program)
     if name.startswith('patched'):  # which moves the names of symbols before the symbols, in a program at a fixed address
         if shutil.which('patchelf') is None:
             return 'patchelf is not installed'

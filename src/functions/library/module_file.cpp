@@ -1,9 +1,11 @@
 #include "functions/library/module_file.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <vector>
 
 #include "debuginfo/elf_handle.h"
 #include "functions/library/module_reader.h"
@@ -34,15 +36,35 @@ const Symbol* ModuleFile::find_function(std::string_view name) const {
   return exported_.empty() ? find_anywhere(name) : find_exported(name);
 }
 
+/// Reads a file as a whole. Empty if it is too large, or grows shorter.
+static std::vector<char> read_image(int descriptor, std::uint64_t size) {
+  constexpr std::uint64_t max_size = std::uint64_t{64} << 20;
+  std::vector<char> image(size <= max_size ? static_cast<std::size_t>(size) : 0);
+  for (std::size_t at = 0; at < image.size();) {
+    const ssize_t read = ::pread(descriptor, image.data() + at, image.size() - at, static_cast<off_t>(at));
+    if (read <= 0) {
+      return {};
+    }
+    at += static_cast<std::size_t>(read);
+  }
+  return image;
+}
+
 Result<std::shared_ptr<const ModuleFile>> ModuleFile::read(int descriptor) {
-  const debuginfo::ElfHandle elf = debuginfo::open_elf(descriptor);
+  struct ::stat status {};
+  if (::fstat(descriptor, &status) != 0) {
+    return Error{errno, {}};
+  }
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  std::vector<char> image;
+  debuginfo::ElfHandle elf = debuginfo::open_elf(descriptor);
   if (!elf) {
-    return Error{ENOEXEC, {}};
+    // The loader, which has mapped it, reads no section headers.
+    image = read_image(descriptor, size);
+    elf = debuginfo::open_elf_without_sections(image);
   }
   const std::shared_ptr<ModuleFile> file(new ModuleFile);
-  struct ::stat status {};
-  if (::fstat(descriptor, &status) != 0 ||
-      !ModuleReader(elf.get(), static_cast<std::uint64_t>(status.st_size), *file).read()) {
+  if (!elf || !ModuleReader(elf.get(), size, *file).read()) {
     return Error{ENOEXEC, {}};
   }
   return std::shared_ptr<const ModuleFile>(file);
