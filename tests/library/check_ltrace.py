@@ -266,6 +266,13 @@ def wrong_prototypes(bench):
         if tracer is not None and (tracer == 'ours' or '0.7.91' in peers.version(tracer)):
             log, _ = bench.log(['-F', str(path), '-e', 'puts'], [bench.folder / 'values'], tracer)
             expect(log[0] == f"{path}:3: error: Redefinition of typedef 'l'", f'{tracer}: an error is not in the log: ' + '\n'.join(log))
+    # void is for a sole one.
+    path.write_text('void func_hide(int,void);\n')
+    for tracer in ('ours', peers.find('ltrace')):
+        if tracer is not None and (tracer == 'ours' or '0.7.91' in peers.version(tracer)):
+            lines, _ = bench.run(['-F', str(path), '-e', 'func_hide'], [bench.folder / 'values'], tracer)
+            expect(lines[0] == f"{path}:1: warning: void parameter assumed to be 'hide(int)'" and
+                   lines[1].startswith('values->func_hide(1) '), f'{tracer}: ' + '\n'.join(lines))
     lines, status = bench.run(['-F', '/nonexistent'], ['/bin/true'])
     expect(status == 0 and lines[0] == "Couldn't stat /nonexistent: No such file or directory", 'got: ' + '\n'.join(lines))
 
@@ -337,6 +344,7 @@ MODULES = [
     ({'prototypes/libitself.so.3.conf': 'bool', 'prototypes/libitself.so.conf': 'oct'}, 'true', 'true'),
     ({'prototypes/libc.so.conf': 'bool'}, 'true', None),
     ({'prototypes/itself.conf': 'bool'}, 'true', None),
+    ({'prototypes/libitself.conf': 'bool'}, None, None),
     ({'prototypes/libc.so.conf': 'oct', 'prototypes/itself.conf': 'bool'}, 'true', None),
     ({'.ltrace.conf': 'bool'}, 'true', 'true'),
     ({'.ltrace.conf': 'bool', 'prototypes/libitself.so.3.conf': 'oct'}, 'true', '01'),
@@ -357,7 +365,7 @@ def prototypes_of_modules(bench):
             lines, _ = bench.log(['-F', str(bench.folder / 'prototypes'), '-e', 'outer', '-x', 'outer@libitself.so.3'], [program], tracer)
             shown = re.findall(r'outer(?:@\S+?)?\(([^ ),]+)(, )?', '\n'.join(lines))
             # Without a prototype there are four numbers.
-            expect(shown[:2] == [(call, ''), (entry, '') if entry else ('1', ', ')], f'{files} {tracer}\n' + '\n'.join(lines))
+            expect(shown[:2] == [(lens, '') if lens else ('1', ', ') for lens in (call, entry)], f'{files} {tracer}\n' + '\n'.join(lines))
         for name in files:
             (bench.folder / name).unlink()
 

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "functions/library/conf_reader.h"
 #include "spec/user_prototypes.h"
@@ -115,10 +116,12 @@ std::string ConfReader::read_prototype(std::string_view first) {
         return error_;
       }
       if (found->text.empty()) {
-        if (number == 1 && parameters.empty()) {
+        if (number == 1 && is_at(')')) {
           continue;  // (void)
         }
-        found->text = "ulong as hex";
+        conf_.warnings_.emplace_back("void parameter assumed to be 'hide(int)'");
+        found->text = "int";
+        found->is_hidden = true;
       }
       if (!found->target.empty()) {
         found->text = '*' + found->target;
@@ -226,6 +229,9 @@ const LtraceConf::Scope& LtraceConf::read_items(std::string_view text, std::stri
     }
     const std::size_t items = items_.size();
     const std::string error = ConfReader(*this, scope, item).read();
+    for (const std::string& warning : std::exchange(warnings_, {})) {
+      errors_.push_back(fmt::format("{}:{}: warning: {}", path, line, warning));
+    }
     if (!error.empty()) {
       items_.resize(items);  // removes what the item has declared so far
       errors_.push_back(fmt::format("{}:{}: error: {}", path, line, error));
@@ -246,7 +252,10 @@ std::string LtraceConf::descriptions() const {
   }
   const std::string some(spec::for_some_module);
   for (const auto& [library, scope] : roots_) {
-    gather(*scope, some, 0, known[some], libraries);
+    // A file that is named after a program says nothing of libraries.
+    if (library == spec::for_all_modules || library.find(".so") != std::string::npos) {
+      gather(*scope, some, 0, known[some], libraries);
+    }
   }
   std::map<std::set<std::string>, std::string> blocks;
   for (const auto& [description, names] : libraries) {

@@ -34,7 +34,7 @@ class LtraceConf {
   [[nodiscard]] bool empty() const { return function_count_ == 0; }
   /// Returns the text of a description file. The functions are in libraries with the names of spec/user_prototypes.h.
   [[nodiscard]] std::string descriptions() const;
-  /// Returns one line `PATH:LINE: error: …` for each error.
+  /// Returns one line `PATH:LINE: error: …` for each error, and `warning: …` for each warning.
   [[nodiscard]] const std::vector<std::string>& errors() const { return errors_; }
 
  private:
@@ -99,6 +99,7 @@ class LtraceConf {
   std::string items_;                ///< declared types
   std::set<std::string> undefined_;  ///< structs that are declared but not defined
   unsigned declared_ = 0;
+  std::vector<std::string> warnings_;  ///< of the item that is being read: what is taken for something else
   std::vector<std::string> errors_;
 };
 
