@@ -30,7 +30,7 @@ bool btrfs_dev_stats(decode::CustomContext& context) {
       break;
     }
     index.clear();
-    context.append_constant(index, "btrfs_dev_stat", i);
+    context.append_constant(index, "btrfs_dev_stat", i, out.constant_form());
     out.begin_element(index.view());
     context.number(number_at(raw, i * width, width), spec::Style::number, width, false);
   }
