@@ -352,6 +352,10 @@ void KernelEngine::complain_of_losses() {
   if (const std::uint64_t lost = shared_->lost; lost != 0) {
     complain_(fmt::format("{} new threads may be missing: there was no room to follow them", lost));
   }
+  if (const std::uint64_t beyond = shared_->beyond; beyond != 0) {
+    complain_(fmt::format("{} calls are missing: they have numbers of {} and above, which --engine=ptrace shows",
+                          beyond, static_cast<unsigned>(numbers_per_abi)));
+  }
 }
 
 }  // namespace tracer::bpf

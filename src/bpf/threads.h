@@ -37,6 +37,7 @@ struct thread_settings {
 struct thread_shared {
   __u64 live;             /* threads that are watched, those of a scope left out */
   __u64 lost;             /* forks that could not be followed, and reports that found no room */
+  __u64 beyond;           /* calls of numbers that no table has, which nobody watches */
   struct pid_space space; /* the tracer's */
   __u64 clock;            /* of the programs, when the iterator below looked at a thread last; nanoseconds */
   /* For the iterator that adopts threads. */

@@ -52,6 +52,16 @@ TEST_CASE("counting in the kernel counts what ptrace and strace count") {
   }
 }
 
+TEST_CASE("calls whose numbers no table has are missing with BPF, and their number is said") {
+  skip_without_bpf();
+  for (const std::string options : {"-c", ""}) {
+    INFO(options);
+    CHECK(run("$T --engine=bpf " + options + " perl -e 'syscall 9999; syscall 9998; syscall 39'")
+              .mentions("2 calls are missing: they have numbers of 1024 and above, which --engine=ptrace shows"));
+    CHECK(run("$T --engine=ptrace " + options + " perl -e 'syscall 9999'").mentions("syscall_0x270f"));
+  }
+}
+
 TEST_CASE("no call is missed of programs that take a CPU from each other") {
   skip_without_bpf();
   const Folder folder;

@@ -189,6 +189,9 @@ static __always_inline struct thread_state* begin_call(struct task_struct* task,
   }
   if (!is_wanted(call)) {
     state->phase = phase_unwanted;
+    if (call.number >= numbers_per_abi) {
+      __sync_fetch_and_add(&shared.threads.beyond, 1);
+    }
     return 0;
   }
   state->slot = slot_of(call);

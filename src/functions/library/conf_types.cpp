@@ -212,7 +212,7 @@ std::optional<LtraceConf::Lens> ConfReader::array(unsigned depth) {
   lens.length = *length;
   lens.text = lens.array_text();
   if (const auto count = whole_number<std::uint64_t>(lens.length)) {
-    lens.size = padded(*count * (lens.element_size != 0 ? lens.element_size : element->size));
+    lens.size = padded(std::min(*count, max_size + 1) * (lens.element_size != 0 ? lens.element_size : element->size));
   }
   return lens.size <= max_size ? std::optional(lens) : refuse("too large a type");
 }
