@@ -54,18 +54,18 @@ std::optional<std::chrono::nanoseconds> time_of(const std::optional<cli::ReplayT
   return time ? std::optional(time->since_epoch ? time->time : start + time->time) : std::nullopt;
 }
 
-/// Somebody whom several threads complain to, until he leaves.
-class Listener {
+/// Passes complaints of several threads on, until it is closed.
+class Complaints {
  public:
-  explicit Listener(std::function<void(std::string_view)> complain) : complain_(std::move(complain)) {}
+  explicit Complaints(std::function<void(std::string_view)> complain) : complain_(std::move(complain)) {}
 
-  void tell(std::string_view sentence) {
+  void pass_on(std::string_view sentence) {
     const std::lock_guard lock(mutex_);
     if (complain_) {
       complain_(sentence);
     }
   }
-  void leave() {
+  void close() {
     const std::lock_guard lock(mutex_);
     complain_ = nullptr;
   }
@@ -96,26 +96,26 @@ Result<std::unique_ptr<replay::BlockWriter>> open_recording(const cli::Options& 
   if (path.empty()) {
     return std::unique_ptr<replay::BlockWriter>();
   }
-  const auto listener = std::make_shared<Listener>(complain);
-  const auto tell = [listener](std::string_view sentence) { listener->tell(sentence); };
-  replay::Patience patience{is_to_end, [listener, path] {
-                              listener->tell(path + ": it takes nothing, and the rest is not recorded");
-                              listener->leave();
+  const auto complaints = std::make_shared<Complaints>(complain);
+  const auto pass_on = [complaints](std::string_view sentence) { complaints->pass_on(sentence); };
+  replay::Patience patience{is_to_end, [complaints, path] {
+                              complaints->pass_on(path + ": it takes nothing, and the rest is not recorded");
+                              complaints->close();
                             }};
   const cli::TraceFiles& files = options.extras.files;
   if (files.in_memory()) {
     replay::RingLimits limits;
     limits.time = files.last_time;
     limits.bytes = files.last_bytes.value_or(limits.bytes);
-    return std::make_unique<replay::BlockWriter>(std::make_unique<replay::RingTarget>(path, limits, tell), true, tell,
-                                                 std::move(patience));
+    return std::make_unique<replay::BlockWriter>(std::make_unique<replay::RingTarget>(path, limits, pass_on), true,
+                                                 pass_on, std::move(patience));
   }
   auto file = replay::open_for_recording(path);
   if (!file) {
     return file.error();
   }
-  replay::TraceWriter writer(std::move(file).value(), path, tell);
-  return std::make_unique<replay::BlockWriter>(std::make_unique<replay::FileTarget>(std::move(writer)), false, tell,
+  replay::TraceWriter writer(std::move(file).value(), path, pass_on);
+  return std::make_unique<replay::BlockWriter>(std::make_unique<replay::FileTarget>(std::move(writer)), false, pass_on,
                                                std::move(patience));
 }
 
