@@ -57,8 +57,12 @@ std::size_t LiveMemory::read_directly(std::uint64_t address, std::span<std::byte
     return 0;
   }
   if (!refused_) {
-    const auto count = process_ != nullptr ? process_->read(tid_, address, into) : read_remote(tid_, address, into);
+    auto count = process_ != nullptr ? process_->read(tid_, address, into) : std::nullopt;
     hangs_ = count == MemoryProcess::hangs;
+    if (!count) {
+      process_ = nullptr;  // it cannot start, or Yama lets only the tracer itself read
+      count = read_remote(tid_, address, into);
+    }
     if (count) {
       return hangs_ ? 0 : *count;
     }

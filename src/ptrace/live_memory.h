@@ -49,7 +49,7 @@ class LiveMemory final : public trace::Memory {
   std::size_t read_by_words(std::uint64_t address, std::span<std::byte> into) const;
 
   pid_t tid_;
-  MemoryProcess* process_ = nullptr;
+  mutable MemoryProcess* process_ = nullptr;
   mutable bool hangs_ = false;       ///< a read has not come to an end; there are no more
   mutable std::vector<Page> pages_;  ///< the first used_ are of this stop
   mutable std::size_t used_ = 0;

@@ -29,6 +29,16 @@ struct Answer {
   bool works = false;
 };
 
+/// A signal that comes meanwhile is no reason to give up: `transfer` returns a size, negative with errno.
+template <typename Transfer>
+ssize_t despite_signals(const Transfer& transfer) {
+  ssize_t size = 0;
+  do {
+    size = transfer();
+  } while (size < 0 && errno == EINTR);
+  return size;
+}
+
 /// Answers until the tracer is gone.
 void serve(int socket) {
   std::array<std::byte, most_at_once> bytes;
@@ -72,8 +82,13 @@ bool MemoryProcess::start() {
 std::optional<std::size_t> MemoryProcess::read(pid_t tid, std::uint64_t address, std::span<std::byte> into) {
   std::size_t done = 0;
   while (done < into.size()) {
-    if (!socket_.valid() && (abandoned_ == most_abandoned || !start())) {
-      return hangs;
+    if (!socket_.valid()) {
+      if (abandoned_ == most_abandoned) {
+        return hangs;
+      }
+      if (!start()) {
+        return std::nullopt;
+      }
     }
     const Request request{address + done, std::min(into.size() - done, most_at_once), tid};
     Answer answer;
@@ -81,8 +96,9 @@ std::optional<std::size_t> MemoryProcess::read(pid_t tid, std::uint64_t address,
     msghdr message{};
     message.msg_iov = parts;
     message.msg_iovlen = std::size(parts);
-    if (::send(socket_.get(), &request, sizeof request, MSG_NOSIGNAL) != sizeof request ||
-        ::recvmsg(socket_.get(), &message, 0) < static_cast<ssize_t>(sizeof answer)) {
+    const ssize_t sent = despite_signals([&] { return ::send(socket_.get(), &request, sizeof request, MSG_NOSIGNAL); });
+    if (sent != sizeof request ||
+        despite_signals([&] { return ::recvmsg(socket_.get(), &message, 0); }) < static_cast<ssize_t>(sizeof answer)) {
       socket_.reset();  // the process ends as soon as the kernel lets it
       ++abandoned_;
       return hangs;

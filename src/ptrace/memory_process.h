@@ -20,7 +20,7 @@ std::optional<std::size_t> read_remote(pid_t tid, std::uint64_t address, std::sp
 /// and whoever waits for its end would wait. It takes several times as long as read_remote().
 class MemoryProcess {
  public:
-  /// The same as read_remote(). Returns `hangs` if it takes too long.
+  /// The same as read_remote(). Empty also if there can be no process. Returns `hangs` if it takes too long.
   std::optional<std::size_t> read(pid_t tid, std::uint64_t address, std::span<std::byte> into);
   static constexpr auto hangs = static_cast<std::size_t>(-1);
 
