@@ -1,11 +1,13 @@
 #include "ptrace/memory_process.h"
 
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 
 #include "base/detached_process.h"
@@ -14,7 +16,7 @@ namespace tracer::ptrace {
 
 namespace {
 
-constexpr time_t longest_wait = 2;  // seconds
+constexpr std::chrono::seconds longest_wait(2);
 constexpr unsigned most_abandoned = 16;
 constexpr std::size_t most_at_once = std::size_t{1} << 15U;
 
@@ -29,14 +31,16 @@ struct Answer {
   bool works = false;
 };
 
-/// A signal that comes meanwhile is no reason to give up: `transfer` returns a size, negative with errno.
-template <typename Transfer>
-ssize_t despite_signals(const Transfer& transfer) {
-  ssize_t size = 0;
+/// Waits for something to read. Signals that arrive meanwhile, such as those of a timer, neither end nor prolong it.
+bool is_answered(int socket) {
+  const auto end = std::chrono::steady_clock::now() + longest_wait;
+  pollfd wanted{socket, POLLIN, 0};
+  int ready = -1;
   do {
-    size = transfer();
-  } while (size < 0 && errno == EINTR);
-  return size;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()).count();
+    ready = ::poll(&wanted, 1, static_cast<int>(std::max<std::int64_t>(left, 0)));
+  } while (ready < 0 && errno == EINTR);
+  return ready > 0;
 }
 
 /// Answers until the tracer is gone.
@@ -71,12 +75,10 @@ std::optional<std::size_t> read_remote(pid_t tid, std::uint64_t address, std::sp
 
 bool MemoryProcess::start() {
   auto process = start_detached(SOCK_SEQPACKET, serve);
-  const timeval limit{longest_wait, 0};
-  if (!process || ::setsockopt(process->socket.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) != 0) {
-    return false;
+  if (process) {
+    socket_ = std::move(process->socket);
   }
-  socket_ = std::move(process->socket);
-  return true;
+  return process.has_value();
 }
 
 std::optional<std::size_t> MemoryProcess::read(pid_t tid, std::uint64_t address, std::span<std::byte> into) {
@@ -96,9 +98,9 @@ std::optional<std::size_t> MemoryProcess::read(pid_t tid, std::uint64_t address,
     msghdr message{};
     message.msg_iov = parts;
     message.msg_iovlen = std::size(parts);
-    const ssize_t sent = despite_signals([&] { return ::send(socket_.get(), &request, sizeof request, MSG_NOSIGNAL); });
-    if (sent != sizeof request ||
-        despite_signals([&] { return ::recvmsg(socket_.get(), &message, 0); }) < static_cast<ssize_t>(sizeof answer)) {
+    if (::send(socket_.get(), &request, sizeof request, MSG_NOSIGNAL) != sizeof request ||
+        !is_answered(socket_.get()) ||
+        ::recvmsg(socket_.get(), &message, MSG_DONTWAIT) < static_cast<ssize_t>(sizeof answer)) {
       socket_.reset();  // the process ends as soon as the kernel lets it
       ++abandoned_;
       return hangs;
