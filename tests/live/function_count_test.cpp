@@ -97,8 +97,9 @@ TEST_CASE("option -c counts functions by uprobes where only their number matters
   CHECK(run("$T -d -c" + what).mentions("functions: breakpoints, not uprobes: times and errors are known only where"));
   CHECK(run("$T -d -c -U calls,name -S name --engine=ptrace" + what)
             .mentions("functions: breakpoints, not uprobes: --engine=ptrace"));
-  const std::string recorded = kernel_is_at_least(6, 13) ? "functions: uprobes record their calls"
-                                                         : "functions: breakpoints, as the kernel records calls since";
+  const std::string recorded = kernel_is_at_least(6, 13)   ? "functions: uprobes record their calls"
+                               : kernel_is_at_least(6, 10) ? "functions: breakpoints, as the kernel records calls since"
+                                                           : "--engine=bpf: static probes are recorded in the kernel";
   for (const std::string options : {" -c -U total-time,name", ""}) {
     const Ran timed = run("$T -d --engine=bpf" + options + what);
     INFO((timed.lines.empty() ? "nothing" : timed.lines.front()));
