@@ -57,9 +57,10 @@ std::size_t LiveMemory::read_directly(std::uint64_t address, std::span<std::byte
     return 0;
   }
   if (!refused_) {
-    auto count = process_ != nullptr ? process_->read(tid_, address, into) : std::nullopt;
+    const bool apart = process_ != nullptr && process_->is_needed();
+    auto count = apart ? process_->read(tid_, address, into) : read_remote(tid_, address, into);
     hangs_ = count == MemoryProcess::hangs;
-    if (!count) {
+    if (apart && !count) {
       process_ = nullptr;  // it cannot start, or Yama lets only the tracer itself read
       count = read_remote(tid_, address, into);
     }

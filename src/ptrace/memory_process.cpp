@@ -1,8 +1,15 @@
 #include "ptrace/memory_process.h"
 
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <linux/mount.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -18,6 +25,7 @@ namespace {
 
 constexpr std::chrono::seconds longest_wait(2);
 constexpr unsigned most_abandoned = 16;
+constexpr auto fusectl = 0x65735543;  // FUSE_CTL_SUPER_MAGIC of the kernel
 constexpr std::size_t most_at_once = std::size_t{1} << 15U;
 
 struct Request {
@@ -41,6 +49,28 @@ bool is_answered(int socket) {
     ready = ::poll(&wanted, 1, static_cast<int>(std::max<std::int64_t>(left, 0)));
   } while (ready < 0 && errno == EINTR);
   return ready > 0;
+}
+
+/// Returns the root directory of fusectl, which has a subdirectory for each server of the machine, whatever namespace
+/// it is in. It need not be mounted. Invalid if it cannot be had.
+UniqueFd open_fuse_connections() {
+  UniqueFd mounted(::open("/sys/fs/fuse/connections", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  struct statfs system {};
+  if (mounted.valid() && ::fstatfs(mounted.get(), &system) == 0 && system.f_type == fusectl) {
+    return mounted;
+  }
+  const UniqueFd context(static_cast<int>(::syscall(SYS_fsopen, "fusectl", FSOPEN_CLOEXEC)));
+  if (!context.valid() || ::syscall(SYS_fsconfig, context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) != 0) {
+    return {};
+  }
+  return UniqueFd(static_cast<int>(::syscall(SYS_fsmount, context.get(), FSMOUNT_CLOEXEC, 0)));
+}
+
+/// Whether the kernel knows no FUSE yet; it learns it when somebody needs it.
+bool has_no_fuse() {
+  struct statfs system {};
+  return ::access("/sys/fs/fuse", F_OK) != 0 && errno == ENOENT && ::statfs("/sys/fs", &system) == 0 &&
+         system.f_type == SYSFS_MAGIC;
 }
 
 /// Answers until the tracer is gone.
@@ -71,6 +101,19 @@ std::optional<std::size_t> read_remote(pid_t tid, std::uint64_t address, std::sp
     return std::nullopt;
   }
   return static_cast<std::size_t>(std::max<ssize_t>(count, 0));
+}
+
+bool MemoryProcess::is_needed() {
+  if (!connections_.valid() && !is_unknown_) {
+    if (has_no_fuse()) {
+      return false;
+    }
+    connections_ = open_fuse_connections();
+    is_unknown_ = !connections_.valid();
+  }
+  constexpr nlink_t without_subdirectories = 2;
+  struct stat status {};
+  return is_unknown_ || ::fstat(connections_.get(), &status) != 0 || status.st_nlink > without_subdirectories;
 }
 
 bool MemoryProcess::start() {

@@ -20,6 +20,8 @@ std::optional<std::size_t> read_remote(pid_t tid, std::uint64_t address, std::sp
 /// and whoever waits for its end would wait. It takes several times as long as read_remote().
 class MemoryProcess {
  public:
+  /// Whether there may be a FUSE server on this machine, whose file somebody could have mapped.
+  bool is_needed();
   /// The same as read_remote(). Empty also if there can be no process. Returns `hangs` if it takes too long.
   std::optional<std::size_t> read(pid_t tid, std::uint64_t address, std::span<std::byte> into);
   static constexpr auto hangs = static_cast<std::size_t>(-1);
@@ -27,8 +29,10 @@ class MemoryProcess {
  private:
   [[nodiscard]] bool start();
 
-  UniqueFd socket_;         ///< of the process; invalid: there is none
-  unsigned abandoned_ = 0;  ///< how many hang until their server answers or is gone
+  UniqueFd socket_;          ///< of the process; invalid: there is none
+  UniqueFd connections_;     ///< the root directory of fusectl
+  bool is_unknown_ = false;  ///< that directory cannot be had
+  unsigned abandoned_ = 0;   ///< how many hang until their server answers or is gone
 };
 
 }  // namespace tracer::ptrace
