@@ -4,7 +4,6 @@
 #include <linux/openat2.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +16,7 @@
 #include "base/unique_fd.h"
 #include "proc/mounts.h"
 #include "proc/proc_text.h"
+#include "proc/tracee_file.h"
 
 namespace tracer::names {
 namespace {
@@ -48,11 +48,7 @@ constexpr std::uint64_t resolve_cached = 0x20;  // RESOLVE_CACHED of linux/opena
 /// `resolve_cached` no file system is asked: any directory of the path may be on one that hangs. Empty with errno if
 /// that is unknown.
 std::optional<std::uint64_t> inode_at(std::int32_t tid, const std::string& path, std::uint64_t resolve) {
-  const UniqueFd root(::open(proc::proc_path(tid, "root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  open_how how{};
-  how.flags = O_PATH | O_CLOEXEC | O_NOFOLLOW;
-  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | resolve;
-  const UniqueFd found(static_cast<int>(::syscall(SYS_openat2, root.get(), path.c_str(), &how, sizeof how)));
+  const UniqueFd found = proc::Root::of(tid).look_up(path, O_NOFOLLOW, RESOLVE_NO_MAGICLINKS | resolve);
   if (!found.valid()) {
     return errno == ENOENT || errno == ENOTDIR ? std::optional<std::uint64_t>(0) : std::nullopt;
   }

@@ -1,9 +1,7 @@
 #include "names/security_contexts.h"
 
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +11,7 @@
 #include "base/unique_fd.h"
 #include "format/escape.h"
 #include "proc/proc_text.h"
+#include "proc/tracee_file.h"
 
 namespace tracer::names {
 namespace {
@@ -55,16 +54,6 @@ std::string place_below_root(pid_t tid, const std::string& directory) {
                                                                           : std::string{};
 }
 
-/// Opens a file with O_PATH. Neither `path` nor a symbolic link leaves the thread's root directory.
-UniqueFd find(pid_t tid, const std::string& path) {
-  const UniqueFd root(::open(proc::proc_path(tid, "root").c_str(), O_PATH | O_CLOEXEC));
-  open_how how{};
-  how.flags = O_PATH | O_CLOEXEC;
-  how.resolve = RESOLVE_IN_ROOT;
-  const long fd = root.valid() ? ::syscall(SYS_openat2, root.get(), path.c_str(), &how, sizeof how) : -1;
-  return UniqueFd(static_cast<int>(fd));
-}
-
 }  // namespace
 
 SecurityContexts::SecurityContexts(ContextOptions options, std::unique_ptr<ContextSource> source)
@@ -95,7 +84,8 @@ void SecurityContexts::of_path(TextBuffer& text, pid_t tid, int directory, std::
     }
     whole.insert(0, place);
   }
-  if (const UniqueFd file = find(tid, whole); file.valid()) {
+  // Neither the path nor a symbolic link leaves the thread's root directory.
+  if (const UniqueFd file = proc::Root::of(tid).look_up(whole, 0, 0); file.valid()) {
     of_link(text, proc::descriptor_path(::getpid(), file.get()));
   }
 }

@@ -22,11 +22,11 @@ TraceeFile open_place(const UniqueFd& place) {
   return file;
 }
 
-TraceeFile open_below(int directory, const std::string& path, std::uint64_t links) {
+UniqueFd look_up_below(int directory, const std::string& path, int flags, std::uint64_t resolve) {
   open_how how{};
-  how.flags = O_PATH | O_CLOEXEC;
-  how.resolve = RESOLVE_IN_ROOT | links;
-  return open_place(UniqueFd(static_cast<int>(::syscall(SYS_openat2, directory, path.c_str(), &how, sizeof how))));
+  how.flags = static_cast<std::uint64_t>(O_PATH | O_CLOEXEC | flags);
+  how.resolve = RESOLVE_IN_ROOT | resolve;
+  return UniqueFd(static_cast<int>(::syscall(SYS_openat2, directory, path.c_str(), &how, sizeof how)));
 }
 
 }  // namespace
@@ -40,7 +40,11 @@ Root Root::own() {
 }
 
 TraceeFile Root::open(const std::string& path) const {
-  return open_below(directory_.get(), path, RESOLVE_NO_MAGICLINKS);
+  return open_place(look_up(path, 0, RESOLVE_NO_MAGICLINKS));
+}
+
+UniqueFd Root::look_up(const std::string& path, int flags, std::uint64_t resolve) const {
+  return look_up_below(directory_.get(), path, flags, resolve);
 }
 
 TraceeFile open_in_tracee(pid_t tid, const std::string& path) {
@@ -49,7 +53,7 @@ TraceeFile open_in_tracee(pid_t tid, const std::string& path) {
 
 TraceeFile open_without_links(int root, const std::string& path) {
   const UniqueFd own(root < 0 ? ::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1);
-  return open_below(root < 0 ? own.get() : root, path, RESOLVE_NO_SYMLINKS);
+  return open_place(look_up_below(root < 0 ? own.get() : root, path, 0, RESOLVE_NO_SYMLINKS));
 }
 
 TraceeFile open_regular(const std::string& path) {

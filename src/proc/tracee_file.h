@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 
 #include "base/unique_fd.h"
@@ -26,6 +27,9 @@ class Root {
 
   /// Opens `path` below this root. Symbolic links cannot leave it.
   [[nodiscard]] TraceeFile open(const std::string& path) const;
+  /// Opens what `path` leads to below this root with O_PATH, of whatever kind it is. Takes more flags of open(2) and
+  /// RESOLVE_ flags of openat2(2). Invalid with errno if that fails.
+  [[nodiscard]] UniqueFd look_up(const std::string& path, int flags, std::uint64_t resolve) const;
 
  private:
   explicit Root(UniqueFd directory) : directory_(std::move(directory)) {}
