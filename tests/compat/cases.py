@@ -103,7 +103,8 @@ def compile_program(source, build, name, *flags):
     newest = max(file.stat().st_mtime for file in [source, *source.parent.glob('*.h')])
     if not binary.exists() or binary.stat().st_mtime < newest:
         # -idirafter: where the 32-bit compiler finds asm/*.h without the package that conflicts with cross compilers.
-        subprocess.run([compiler, '-O1', '-D_GNU_SOURCE', '-pthread', '-w', *flags, '-o', binary, source,
+        subprocess.run([compiler, '-O1', '-D_GNU_SOURCE', '-pthread', '-w',
+                        '-Werror=implicit-function-declaration', *flags, '-o', binary, source,
                         '-idirafter', '/usr/include/x86_64-linux-gnu'], check=True)
     return str(binary)
 

@@ -116,7 +116,7 @@ static void machine(void) {
   mount("none", "/missing", "tmpfs", MS_NOSUID | MS_NODEV | MS_RDONLY, "mode=755");
   mount(NULL, "/missing", NULL, MS_REMOUNT | MS_BIND, (void*)1);
   umount2("/missing", MNT_DETACH | UMOUNT_NOFOLLOW);
-  pivot_root("/missing", "/missing/old");
+  syscall(SYS_pivot_root, "/missing", "/missing/old");
   chroot("/missing");
   setns(99, CLONE_NEWNET);
   unshare(CLONE_FS | CLONE_FILES);

@@ -1,6 +1,7 @@
 // Calls that touch data/text by name or by descriptor, for -P, and the same calls that do not.
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/select.h>

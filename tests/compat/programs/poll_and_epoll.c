@@ -57,7 +57,7 @@ int main(void) {
   epoll_wait(queue, events, 4, 0);
   epoll_ctl(queue, EPOLL_CTL_DEL, pipes[0], NULL);
   epoll_wait(99, (void*)1, 4, 0);
-  syscall(SYS_epoll_pwait2, queue, events, 4, &(struct timespec){0, 3}, NULL, 8);
+  syscall(SYS_epoll_pwait2, queue, events, 4, (long long[]){0, 3}, NULL, 8);
 
   const int counter = eventfd(7, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE);
   write(counter, "\1\0\0\0\0\0\0\0", 8);

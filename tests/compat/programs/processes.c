@@ -1,9 +1,11 @@
 // MANY: forks, executions, ends and the waiting for them; ids, limits and accounting.
 #include <fcntl.h>
+#include <grp.h>
 #include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/fsuid.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/times.h>
