@@ -51,15 +51,19 @@ void continue_descendants(pid_t process, unsigned depth = 0) {
   }
 }
 
-/// Waits for the status to end with, and forwards to the tracer process the signals that it would have got in our
-/// place.
-[[noreturn]] void run_proxy(pid_t tracer, UniqueFd status_pipe, process::Interruptible interruptible,
-                            const std::function<void(pid_t, int)>& on_child_end) {
+/// The signals that the proxy waits for, and that must not end it.
+sigset_t awaited_signals(process::Interruptible interruptible) {
   sigset_t awaited = process::ending_signals(interruptible).blocked;
   for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGIO}) {
     sigaddset(&awaited, signal);
   }
-  sigprocmask(SIG_BLOCK, &awaited, nullptr);
+  return awaited;
+}
+
+/// Waits for the status to end with, and forwards to the tracer process the signals that it would have got in our
+/// place: all of `awaited`, which are blocked.
+[[noreturn]] void run_proxy(pid_t tracer, UniqueFd status_pipe, const sigset_t& awaited,
+                            const std::function<void(pid_t, int)>& on_child_end) {
   ::fcntl(status_pipe.get(), F_SETOWN, ::getpid());
   ::fcntl(status_pipe.get(), F_SETFL, O_NONBLOCK | O_ASYNC);
   for (;;) {
@@ -97,13 +101,22 @@ Result<ForegroundProxy> ForegroundProxy::start(process::Interruptible interrupti
   UniqueFd write_end(ends[1]);
   const pid_t proxy = ::getpid();
   const process::DefaultChildAction collectable;
+  // Before there is a tracer process, which may attach at once: a signal must find that process, too.
+  const sigset_t awaited = awaited_signals(interruptible);
+  sigset_t former;
+  sigprocmask(SIG_BLOCK, &awaited, &former);
   const pid_t tracer = ::fork();
+  if (tracer <= 0) {
+    const int error = errno;
+    sigprocmask(SIG_SETMASK, &former, nullptr);
+    errno = error;
+  }
   if (tracer < 0) {
     return Error{errno, std::string("fork: ") + std::strerror(errno)};
   }
   if (tracer > 0) {
     write_end.reset();
-    run_proxy(tracer, close_all_but(std::move(read_end)), interruptible, on_child_end);
+    run_proxy(tracer, close_all_but(std::move(read_end)), awaited, on_child_end);
   }
   sigset_t proxy_died;
   sigemptyset(&proxy_died);
