@@ -163,6 +163,14 @@ bool reports_another(const std::string& text) {
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return contains(text, word); });
 }
 
+/// True if the first thing that the process opened after the step is what Python, since 3.13, loads only to print an
+/// uncaught error.
+bool begins_traceback(const Process& process, const Step& step) {
+  const auto next = std::find_if(process.opened.begin(), process.opened.end(),
+                                 [&](const Opened& one) { return one.order > step.order; });
+  return next != process.opened.end() && base_name(next->path).starts_with("traceback.");
+}
+
 }  // namespace
 
 std::string error_text_of(std::string_view name) {
@@ -206,7 +214,9 @@ Ranking::Aftermath Ranking::aftermath(const Step& step) const {
     next = (*message)->number;
     result.is_cut = result.is_cut || (*message)->call.argument("buf").value.cut;
   }
-  result.distance = next > step.number ? next - step.number - 1 : 0;
+  if (next > step.number && !(is_uncaught_ && begins_traceback(process_, step))) {
+    result.distance = next - step.number - 1;
+  }
   if (result.words.empty() && process_.last_output.order >= step.order) {
     result.words = process_.last_output.text;  // many programs report errors to standard output
   }

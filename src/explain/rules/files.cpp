@@ -156,7 +156,7 @@ std::optional<Finding> wrong_directory(const Case& facts) {
 }
 
 bool is_terminal_description(const std::string& path) {
-  return path.find("/terminfo/") != std::string::npos || path.find("/.terminfo") != std::string::npos;
+  return path.find("/terminfo/") != std::string::npos || path.find("/.terminfo/") != std::string::npos;
 }
 
 std::optional<Finding> missing_terminal(const Case& facts) {
