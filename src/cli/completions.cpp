@@ -97,7 +97,7 @@ std::string joined(const Words& words, std::string_view separator = " ") {
 }
 
 /// Puts text into single quotes; the characters `also` get a backslash, for the program that reads it after the shell.
-std::string quoted(std::string_view text, std::string_view quote, std::string_view also = {}) {
+std::string in_quotes(std::string_view text, std::string_view quote, std::string_view also = {}) {
   std::string result;
   for (const char c : text) {
     if (also.find(c) != std::string_view::npos) {
@@ -291,7 +291,7 @@ std::string zsh(std::span<const std::string_view> calls) {
     for (const std::string& name : names_of(row)) {
       const bool is_long = name.starts_with("--");
       if (!is_long && row.form == ArgumentForm::optional) {
-        text += "  " + quoted("*" + name + "[" + std::string(row.help) + "]", "'\\''") + " \\\n";
+        text += "  " + in_quotes("*" + name + "[" + std::string(row.help) + "]", "'\\''") + " \\\n";
         continue;
       }
       const std::string_view mark = row.form == ArgumentForm::none       ? ""
@@ -308,7 +308,7 @@ std::string zsh(std::span<const std::string_view> calls) {
         std::string what(row.placeholder.substr(0, row.placeholder.find_first_of("[,|:")));
         spec += (row.form == ArgumentForm::optional ? "::" : ":") + what + ":" + zsh_action(row);
       }
-      text += "  " + quoted(spec, "'\\''") + " \\\n";
+      text += "  " + in_quotes(spec, "'\\''") + " \\\n";
     }
   }
   return text + "  '(-):command:_command_names -e' '*::arguments:_normal'\n";
@@ -322,7 +322,7 @@ std::string fish_list(const std::string& words) {
 
 /// Returns `-x -a '…'`, or nothing.
 std::string fish_argument(const OptionRow& row) {
-  const auto with = [](const std::string& words) { return " -x -a " + quoted(words, "\\'"); };
+  const auto with = [](const std::string& words) { return " -x -a " + in_quotes(words, "\\'"); };
   switch (completion_of(row)) {
     case Completion::words:
       return with(words_of(row));
@@ -377,12 +377,12 @@ std::string fish(std::span<const std::string_view> calls) {
     if (row.letter == 0 && row.long_name.empty()) {
       continue;  // it is only a qualifier of -e
     }
-    line += " -d " + quoted(row.help, "\\'", "\\");
+    line += " -d " + in_quotes(row.help, "\\'", "\\");
     if (row.form == ArgumentForm::required) {
       line += fish_argument(row);
     } else if (row.form == ArgumentForm::optional) {
-      line +=
-          " -f -a " + quoted(completion_of(row) == Completion::words ? words_of(row) : fish_list(words_of(row)), "\\'");
+      line += " -f -a " +
+              in_quotes(completion_of(row) == Completion::words ? words_of(row) : fish_list(words_of(row)), "\\'");
     }
     text += line + '\n';
   }

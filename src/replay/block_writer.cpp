@@ -7,6 +7,7 @@
 #include <cstring>
 #include <deque>
 #include <mutex>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -36,7 +37,9 @@ struct BlockWriter::Job {
 class BlockWriter::Work {
  public:
   Work(std::unique_ptr<BlockTarget> target, bool by_signal, Complain complain)
-      : target_(std::move(target)), by_signal_(by_signal), complain_(std::move(complain)) {}
+      : target_(std::move(target)), by_signal_(by_signal), complain_(std::move(complain)) {
+    spare_.reserve(most_waiting + 2);  // what waits, what the thread has, and what the writer fills
+  }
 
   static void* run(void* argument) {
     const std::unique_ptr<std::shared_ptr<Work>> work(static_cast<std::shared_ptr<Work>*>(argument));
@@ -108,27 +111,45 @@ class BlockWriter::Work {
       }
     }
     lock.unlock();
-    target_->end();
+    unless_out_of_memory([this] { target_->end(); });
     lock.lock();
     ended_ = true;
     changed_.notify_all();
   }
 
   void do_job(const Job& job) {
-    if (job.is_trigger) {
-      target_->trigger();
-      return;
+    unless_out_of_memory([&] {
+      if (job.is_trigger) {
+        target_->trigger();
+      } else if (!broken_) {  // readers end where a block is missing
+        pack(job);
+      }
+    });
+  }
+
+  /// Nobody catches what a thread's function throws.
+  template <typename Do>
+  void unless_out_of_memory(Do act) {
+    try {
+      act();
+    } catch (const std::bad_alloc&) {
+      lose_rest();
     }
-    if (broken_) {
-      return;  // readers end where a block is missing
-    }
+  }
+
+  void pack(const Job& job) {
     auto packed = packer_.pack(job.mark, job.block);
-    if (!packed) {
-      broken_ = true;
-      complain_("a block of the recording cannot be compressed; the rest is not recorded");
-      return;
+    if (packed) {
+      target_->take(job.mark, std::move(*packed));
+    } else {
+      lose_rest();
     }
-    target_->take(job.mark, std::move(*packed));
+  }
+
+  void lose_rest() {
+    if (!std::exchange(broken_, true)) {
+      complain_("a block of the recording cannot be compressed; the rest is not recorded");
+    }
   }
 
   // The thread's alone.

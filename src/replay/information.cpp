@@ -31,7 +31,7 @@ std::string seconds_of(nanoseconds duration) {
 }
 
 /// A word of a command line, as a shell would need it. A recording is not to change the terminal.
-std::string quoted(std::string_view bytes) {
+std::string in_quotes(std::string_view bytes) {
   std::string word = printable(bytes);
   constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
   if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) {
@@ -118,7 +118,7 @@ void add_processes(Report& report, const Counts& counts) {
       report.line("", "...");
       break;
     }
-    report.line("", fmt::format("{} {}", pid, command.empty() ? "?" : quoted(command)));
+    report.line("", fmt::format("{} {}", pid, command.empty() ? "?" : in_quotes(command)));
   }
 }
 
@@ -129,20 +129,20 @@ std::string describe(TraceFile& file) {
   Report report;
   std::string command;
   for (const std::string& word : head.command) {
-    command += (command.empty() ? "" : " ") + quoted(word);
+    command += (command.empty() ? "" : " ") + in_quotes(word);
   }
   report.line("command", command);
-  report.line("recorded by", quoted(head.tracer));
-  report.line("engine", quoted(head.engine));
-  report.line("machine", quoted(head.machine));
-  report.line("boot", quoted(head.boot_id));
+  report.line("recorded by", in_quotes(head.tracer));
+  report.line("engine", in_quotes(head.engine));
+  report.line("machine", in_quotes(head.machine));
+  report.line("boot", in_quotes(head.boot_id));
   report.line("ABI", abi_names[index_of(head.native)]);
   report.line("captured", fmt::format("-s {} -v{}{}", head.string_limit, head.names ? " -yy" : "",
                                       head.sources  ? " -kk"
                                       : head.stacks ? " -k"
                                                     : ""));
   for (const auto& [name, text] : head.definitions) {
-    report.line("definitions", quoted(name));
+    report.line("definitions", in_quotes(name));
   }
   report.line("started", text_of(head.started));
   const Counts counts = count(file);

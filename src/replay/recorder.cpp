@@ -1,6 +1,7 @@
 #include "replay/recorder.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 #include <variant>
 
@@ -47,7 +48,11 @@ Recorder::Recorder(RecorderOptions options, const spec::Tables& tables, std::uni
 }
 
 Recorder::~Recorder() {
-  end_block();
+  try {
+    end_block();
+  } catch (const std::bad_alloc&) {
+    // The file ends without its last block: nothing else can be done where there is no memory.
+  }
   file_.reset();
   if (former_mask_) {
     ::pthread_sigmask(SIG_SETMASK, &*former_mask_, nullptr);
