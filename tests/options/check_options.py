@@ -66,6 +66,7 @@ def alike(text):
     text = re.sub(r'^ +\d+ (?=chdir|\+\+\+)|<\d>$|^\d+ (?=\+\+\+)', 'T ', text, flags=re.M)
     text = re.sub(r'0x7[ef][0-9a-f]{6,}', 'ADDRESS', text)
     text = re.sub(r'^( *\d+\.\d\d)? *\d+\.\d{6}( +\d+(?= ))?', 'TIMES', text, flags=re.M) if '% time' in text or 'seconds' in text else text
+    text = re.sub(r'(?<=getrandom\()"[^"]*"', 'RANDOM', text)
     text = re.sub(r'st_[amc]time.*?(?=, st|})', 'TIME', text)
     text = re.sub(r' +', ' ', text)
     return numbered(text)
