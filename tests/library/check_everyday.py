@@ -3,8 +3,8 @@
 
     check_everyday.py TRACER SOURCES [CASE...]     runs all cases, or those whose names begin so; says what share is equal
 
-Every line of ltrace's must be one of ours, in the same order. We may have more: calls through pointers (R_*_GLOB_DAT:
-functions that are called and passed on, as free in Debian's ls), which ltrace does not see, and then what is inside
+Every line of ltrace's must be one of ours, in the same order. We may have more: calls through pointers (R_*_GLOB_DAT,
+R_*_64: functions that are called and passed on, as free in Debian's ls, or stand in a table), which ltrace does not see, and then what is inside
 of them. Of functions that its files do not know, ltrace shows four numbers, and we what our descriptions say: there the
 name counts. Other differences that are kept: ltrace_differences.txt.
 """
@@ -96,6 +96,12 @@ CHANGING = [
 ]
 
 
+def masked(line):
+    for pattern, replacement in CHANGING:
+        line = re.sub(pattern, replacement, line)
+    return line
+
+
 def known_functions():
     text = re.sub(r'(?m)^\s*[;#].*', '', CONFIGURATION.read_text())
     return set(re.findall(r'(\w+) ?\(', text))
@@ -109,9 +115,7 @@ class Text:
         self.open = {}
         self.lines = []
         for line in lines:
-            for pattern, replacement in CHANGING:
-                line = re.sub(pattern, replacement, line)
-            process, prefix, rest = re.match(r'(\d+ )?((?:TIME )?(?:\[ADDRESS\] )? *)(.*)', line).groups()
+            process, prefix, rest = re.match(r'(\d+ )?((?:TIME )?(?:\[ADDRESS\] )? *)(.*)', masked(line)).groups()
             self.add(process, 'PROCESS ' * bool(process) + prefix, rest)
 
     def add(self, process, prefix, rest):
@@ -124,8 +128,13 @@ class Text:
             rest = (begun.pop() if begun else '') + resumed.group(2)
         elif unfinished:
             begun.append(unfinished.group(1))
-            if 'unfinished' in rest:
+            # What follows the parenthesis may come in a line of its own.
+            if 'unfinished' in rest or rest.endswith('( <no return ...>'):
                 return
+        elif rest.startswith('"'):
+            begun_before = next(calls for calls in self.open.values() if calls and calls[-1].endswith('('))
+            rest = masked(begun_before.pop() + rest)
+            prefix = 'PROCESS ' * any(self.open) + prefix
         name = self.name(rest)
         if name.startswith('SYS_') or name.endswith('@SYS'):
             rest = re.sub(r'^SYS_(\w+)|^(\w+)@SYS', r'\1\2@SYS', rest)
@@ -146,7 +155,7 @@ class Text:
 def by_pointer(program):
     """The functions that a program has the addresses of."""
     done = subprocess.run(['readelf', '-rW', shutil.which(program)], capture_output=True, text=True, timeout=60)
-    return set(re.findall(r'_GLOB_DAT\s+\w+ (\w+)', done.stdout))
+    return set(re.findall(r'_(?:GLOB_DAT|64) +\w+ (\w+)', done.stdout))
 
 
 def is_same(theirs, ours):
