@@ -10,6 +10,16 @@ std::string name_of(Dwarf_Die& die) {
   return bounded(::dwarf_diename(&die));
 }
 
+std::string linkage_name(Dwarf_Die& function) {
+  for (const unsigned attribute : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
+    Dwarf_Attribute value;
+    if (::dwarf_attr_integrate(&function, attribute, &value) != nullptr) {
+      return bounded(::dwarf_formstring(&value));
+    }
+  }
+  return bounded(::dwarf_diename(&function));
+}
+
 std::optional<std::uint64_t> unsigned_attribute(Dwarf_Die& die, unsigned attribute) {
   Dwarf_Attribute value;
   Dwarf_Word word = 0;

@@ -10,6 +10,7 @@
 namespace tracer::debuginfo {
 
 std::string name_of(Dwarf_Die& die);
+std::string linkage_name(Dwarf_Die& function);  ///< its name where it has no other
 std::optional<std::uint64_t> unsigned_attribute(Dwarf_Die& die, unsigned attribute);
 bool flag_attribute(Dwarf_Die& die, unsigned attribute);
 /// Returns the DIE that an attribute refers to.

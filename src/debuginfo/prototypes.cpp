@@ -21,16 +21,6 @@ constexpr std::size_t max_units = 100'000;        // in the search for declarati
 constexpr std::size_t max_top_level = 2'000'000;  // DIEs in the search for declarations
 constexpr std::size_t max_unit_dies = 2'000'000;
 
-std::string linkage_name(Dwarf_Die* function) {
-  for (const unsigned attribute : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
-    Dwarf_Attribute value;
-    if (::dwarf_attr_integrate(function, attribute, &value) != nullptr) {
-      return bounded(::dwarf_formstring(&value));
-    }
-  }
-  return bounded(::dwarf_diename(function));
-}
-
 bool is_artificial(Dwarf_Die* die) {
   Dwarf_Attribute value;
   return ::dwarf_attr_integrate(die, DW_AT_artificial, &value) != nullptr;
@@ -187,7 +177,7 @@ void Prototypes::find_declarations() {
     Dwarf_Die child;
     for (int more = unit == nullptr ? 1 : ::dwarf_child(unit, &child); more == 0 && ++dies < max_top_level;) {
       if (::dwarf_tag(&child) == DW_TAG_subprogram && ::dwarf_hasattr(&child, DW_AT_declaration) != 0) {
-        declarations_.try_emplace(linkage_name(&child), child);
+        declarations_.try_emplace(linkage_name(child), child);
       }
       Dwarf_Die next;
       more = ::dwarf_siblingof(&child, &next);

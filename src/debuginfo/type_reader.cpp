@@ -89,9 +89,18 @@ struct TypeReader::SpecialMembers {
   bool provided = false;  ///< a destructor, or a constructor that copies or moves, has code of its own
   bool copies = false;    ///< a constructor that copies is declared
   bool moves = false;  ///< a constructor or an operator that moves is declared, so that nothing copies unless declared
-  bool can_be_made = false;  ///< one that copies or moves is declared, and is not deleted
-  bool unclear = false;      ///< a constructor may copy, if its further parameters have default arguments
+  bool can_be_made = false;       ///< one that copies or moves is declared, and is not deleted
+  bool unclear = false;           ///< a constructor may copy, if its further parameters have default arguments
+  bool trivial_by_parts = false;  ///< one without code is declared for the case that the parts are trivial
 };
+
+/// True if a function is only there where what is within is trivial, as of GCC's std::optional: `requires
+/// is_trivially_copy_constructible_v<T>`.
+bool requires_trivial_parts(Dwarf_Die function) {
+  const std::string name = linkage_name(function);
+  const std::size_t before = name.find_last_not_of("0123456789", name.find("is_trivially_") - 1);
+  return name.find("is_trivially_") != std::string::npos && before != std::string::npos && name[before] == 'Q';
+}
 
 /// C++ passes objects by address whose destructor or constructors that copy and move are not trivial, or that nothing
 /// can copy or move (Itanium C++ ABI, 3.1.1). clang records which classes those are, gcc does not: they declare such a
@@ -119,9 +128,10 @@ std::optional<bool> TypeReader::is_passed_by_address(Dwarf_Die die, unsigned dep
       const auto own = is_class ? is_passed_by_address(part.die, depth + 1) : std::optional(false);
       by_part = own == false ? by_part : own;
     }
-    return by_part != true && !members.provided;
+    return by_part != true;
   });
-  if (by_part == true || members.provided || (!members.can_be_made && (members.copies || members.moves))) {
+  if (by_part == true || (members.provided && !members.trivial_by_parts) ||
+      (!members.can_be_made && (members.copies || members.moves))) {
     return true;
   }
   return by_part == false && !members.unclear ? std::optional(false) : std::nullopt;
@@ -159,6 +169,7 @@ void TypeReader::add_special_member(Dwarf_Die function, Dwarf_Die object, Specia
   const bool is_deleted = flag_attribute(function, DW_AT_deleted);
   const bool is_defaulted = unsigned_attribute(function, DW_AT_defaulted) == std::uint64_t{DW_DEFAULTED_in_class};
   members.provided = members.provided || (!is_deleted && !is_defaulted);
+  members.trivial_by_parts = members.trivial_by_parts || (is_defaulted && requires_trivial_parts(function));
   members.copies = members.copies || (is_constructor && !is_move);
   members.can_be_made = members.can_be_made || (is_constructor && !is_deleted);
 }
