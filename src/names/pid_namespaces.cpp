@@ -12,7 +12,6 @@
 #include <optional>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/directory.h"
 #include "base/number_text.h"
 #include "base/read_file.h"
@@ -63,12 +62,9 @@ std::optional<std::int32_t> ask_kernel(std::int32_t tid, std::int32_t number) {
   return space.valid() && errno == ESRCH ? std::optional(0) : std::nullopt;
 }
 
-/// What searches may take before they are measured against the time that has passed.
-constexpr std::chrono::seconds free_search(2);
-
 }  // namespace
 
-PidNamespaces::PidNamespaces() : own_(read_link("/proc/self/ns/pid")), begun_(clock_now(CLOCK_MONOTONIC)) {}
+PidNamespaces::PidNamespaces() : own_(read_link("/proc/self/ns/pid")) {}
 
 std::int32_t PidNamespaces::here(std::int32_t tid, std::int32_t number, PidKind kind) {
   Home home;
@@ -93,7 +89,7 @@ std::int32_t PidNamespaces::here(std::int32_t tid, std::int32_t number, PidKind 
   std::int32_t witness = asked ? proc::number_in_proc(*asked) : 0;
   found = 0;
   if (witness == 0 || !answers(home, witness, number, kind, found)) {
-    found = search_in_time(home, number, kind, witness);
+    found = searches_.spend_on([&] { return search(home, number, kind, witness); });
   }
   if (found != 0) {
     if (witnesses_.size() >= most_witnesses) {
@@ -117,16 +113,6 @@ bool PidNamespaces::answers(const Home& home, std::int32_t candidate, std::int32
     }
   }
   return false;
-}
-
-std::int32_t PidNamespaces::search_in_time(const Home& home, std::int32_t number, PidKind kind, std::int32_t& witness) {
-  const auto start = clock_now(CLOCK_MONOTONIC);
-  if (searched_ > free_search + (start - begun_) / 2) {
-    return 0;
-  }
-  const std::int32_t found = search(home, number, kind, witness);
-  searched_ += clock_now(CLOCK_MONOTONIC) - start;
-  return found;
 }
 
 std::int32_t PidNamespaces::search(const Home& home, std::int32_t number, PidKind kind, std::int32_t& witness) {

@@ -2,10 +2,11 @@
 // before, and for groups whose first process has ended, all processes of /proc are searched.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
+
+#include "base/time_share.h"
 
 namespace tracer::names {
 
@@ -33,11 +34,9 @@ class PidNamespaces {
   [[nodiscard]] static bool answers(const Home& home, std::int32_t candidate, std::int32_t number, PidKind kind,
                                     std::int32_t& found);
   static std::int32_t search(const Home& home, std::int32_t number, PidKind kind, std::int32_t& witness);
-  std::int32_t search_in_time(const Home& home, std::int32_t number, PidKind kind, std::int32_t& witness);
 
   std::string own_;
-  std::chrono::nanoseconds begun_;
-  std::chrono::nanoseconds searched_{};  ///< what all searches have taken
+  TimeShare searches_;
   std::unordered_map<std::string, std::int32_t>
       witnesses_;  ///< the process that had the id at the last lookup; it is tried first
 };

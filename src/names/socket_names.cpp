@@ -1,6 +1,7 @@
 #include "names/socket_names.h"
 
 #include <fmt/core.h>
+#include <linux/netlink.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -18,8 +19,8 @@
 #include <optional>
 
 #include "base/number_text.h"
-#include "names/bound_sockets.h"
 #include "names/socket_text.h"
+#include "names/tcp_sockets.h"
 #include "proc/proc_files.h"
 #include "proc/proc_text.h"
 #include "proc/sock_diag.h"
@@ -29,20 +30,6 @@ namespace tracer::names {
 namespace {
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
-
-/// Calls `function` with the lines of a table under /proc/TID/net until it returns true.
-template <typename Function>
-bool any_line(std::int32_t tid, std::string_view table, Function function) {
-  const std::string path = proc::proc_path(tid, fmt::format("net/{}", table));
-  const File file(std::fopen(path.c_str(), "re"), [](std::FILE* f) { return std::fclose(f); });
-  std::array<char, 512> line{};
-  while (file != nullptr && std::fgets(line.data(), static_cast<int>(line.size()), file.get()) != nullptr) {
-    if (function(std::string_view(line.data()))) {
-      return true;
-    }
-  }
-  return false;
-}
 
 /// Returns the n-th word of a line, counted from 0; empty past the end.
 std::string_view word(std::string_view line, unsigned n) {
@@ -93,6 +80,22 @@ ProtocolName protocol_name(std::int32_t tid, std::int32_t fd) {
 
 }  // namespace
 
+/// Calls `function` with the lines of a table under /proc/TID/net until it returns true.
+template <typename Function>
+bool SocketNames::any_line(std::int32_t tid, std::string_view table, const Function& function) {
+  return searches_.spend_on([&] {
+    const std::string path = proc::proc_path(tid, fmt::format("net/{}", table));
+    const File file(std::fopen(path.c_str(), "re"), [](std::FILE* f) { return std::fclose(f); });
+    std::array<char, 512> line{};
+    while (file != nullptr && std::fgets(line.data(), static_cast<int>(line.size()), file.get()) != nullptr) {
+      if (function(std::string_view(line.data()))) {
+        return true;
+      }
+    }
+    return false;
+  });
+}
+
 std::string SocketNames::protocol(std::int32_t tid, std::int32_t fd) {
   return std::string(protocol_name(tid, fd).view());
 }
@@ -114,11 +117,11 @@ trace::SocketFacts SocketNames::facts(std::int32_t tid, std::int32_t fd, std::st
         break;
       }
       if (!inet(facts, tid, kind->table, inode, kind->is_v6) && kind->table.starts_with("tcp")) {
-        bound(facts, kind->is_v6);
+        find_tcp(facts, TcpState::bound, kind->is_v6, 0);
       }
       break;
     case SocketKind::Family::netlink:
-      netlink(facts, tid, inode);
+      netlink(facts, tid, fd, inode);
       break;
   }
   return facts;
@@ -136,16 +139,14 @@ std::int32_t SocketNames::netlink_protocol(std::int32_t tid, std::int32_t fd, st
   }
   known = {number, -1};
   if (protocol_name(tid, fd).view() == "NETLINK") {
-    // /proc/net/netlink lists a socket only when it is bound; until then the result is not cached.
-    const bool listed = any_line(tid, "netlink", [&](std::string_view line) {
-      const auto digits = word(line, 1);
-      return word(line, 9) == inode &&
-             std::from_chars(digits.data(), digits.data() + digits.size(), known.protocol).ec == std::errc{};
-    });
-    if (!listed) {
+    // A socket says nothing until it is bound; until then the result is not cached.
+    trace::SocketFacts facts;
+    facts.inode = number;
+    if (!netlink(facts, tid, fd, inode)) {
       known = {};
       return some_netlink_protocol;
     }
+    known.protocol = static_cast<std::int32_t>(facts.netlink_family);
   }
   return known.protocol;
 }
@@ -188,34 +189,41 @@ int SocketNames::process_of(std::int32_t tid) {
   return process_.get();
 }
 
-bool SocketNames::ask(trace::SocketFacts& facts, std::int32_t tid, std::int32_t fd, bool is_tcp) {
+UniqueFd SocketNames::duplicate(std::int32_t tid, std::int32_t fd, std::uint64_t inode) {
   UniqueFd socket(static_cast<int>(::syscall(SYS_pidfd_getfd, process_of(tid), fd, 0)));
-  if (!socket.valid()) {
-    process_tid_ = 0;  // it may have been another process with this id
-    return false;
-  }
   struct ::stat status {};
-  if (::fstat(socket.get(), &status) != 0 || status.st_ino != facts.inode) {
+  // The thread may have descriptors of its own, or another thread has closed this one, or its id is another process's.
+  if (!socket.valid() || ::fstat(socket.get(), &status) != 0 || status.st_ino != inode) {
     process_tid_ = 0;
-    return false;  // the thread has descriptors of its own, or another thread has closed this one
+    return UniqueFd{};
+  }
+  return socket;
+}
+
+bool SocketNames::ask(trace::SocketFacts& facts, std::int32_t tid, std::int32_t fd, bool is_tcp) {
+  const UniqueFd socket = duplicate(tid, fd, facts.inode);
+  if (!socket.valid()) {
+    return false;
   }
   const auto local = endpoint_by(::getsockname, socket);
   // The tables have no closed sockets, but the peers of those that connect, of which the socket does not speak.
   tcp_info state{};
   socklen_t size = sizeof state;
-  if (is_tcp &&
-      (::getsockopt(socket.get(), IPPROTO_TCP, TCP_INFO, &state, &size) != 0 || state.tcpi_state == TCP_SYN_SENT)) {
+  if (is_tcp && ::getsockopt(socket.get(), IPPROTO_TCP, TCP_INFO, &state, &size) != 0) {
     return false;
+  }
+  if (is_tcp && state.tcpi_state == TCP_SYN_SENT) {
+    return local && find_tcp(facts, TcpState::connecting, local->is_v6, local->port);
   }
   if (is_tcp && state.tcpi_state == TCP_CLOSE) {
     if (local) {
-      bound(facts, local->is_v6);
+      find_tcp(facts, TcpState::bound, local->is_v6, local->port);
     }
     return true;
   }
   facts.local = local;
   facts.remote = local ? endpoint_by(::getpeername, socket) : std::nullopt;
-  return local.has_value() || is_tcp;
+  return true;
 }
 
 bool SocketNames::inet(trace::SocketFacts& facts, std::int32_t tid, std::string_view table, std::string_view inode,
@@ -233,8 +241,18 @@ bool SocketNames::inet(trace::SocketFacts& facts, std::int32_t tid, std::string_
   });
 }
 
-void SocketNames::netlink(trace::SocketFacts& facts, std::int32_t tid, std::string_view inode) {
-  any_line(tid, "netlink", [&](std::string_view line) {
+bool SocketNames::netlink(trace::SocketFacts& facts, std::int32_t tid, std::int32_t fd, std::string_view inode) {
+  if (const UniqueFd socket = duplicate(tid, fd, facts.inode); socket.valid()) {
+    sockaddr_nl address{};
+    socklen_t size = sizeof address;
+    socklen_t number_size = sizeof facts.netlink_family;
+    if (::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size) == 0 && address.nl_pid != 0 &&
+        ::getsockopt(socket.get(), SOL_SOCKET, SO_PROTOCOL, &facts.netlink_family, &number_size) == 0) {
+      facts.port_id = address.nl_pid;
+    }
+    return facts.port_id != 0;
+  }
+  return any_line(tid, "netlink", [&](std::string_view line) {
     if (word(line, 9) != inode) {
       return false;
     }
@@ -246,13 +264,14 @@ void SocketNames::netlink(trace::SocketFacts& facts, std::int32_t tid, std::stri
   });
 }
 
-void SocketNames::bound(trace::SocketFacts& facts, bool is_v6) {
-  if (const auto address = find_bound_socket(diag(), is_v6, static_cast<std::uint32_t>(facts.inode))) {
-    facts.local.emplace();
-    facts.local->is_v6 = is_v6;
-    std::memcpy(facts.local->address.data(), address->words.data(), sizeof address->words);
-    facts.local->port = address->port;
+bool SocketNames::find_tcp(trace::SocketFacts& facts, TcpState state, bool is_v6, std::uint16_t port) {
+  const auto found = searches_.spend_on(
+      [&] { return find_tcp_socket(diag(), state, is_v6, port, static_cast<std::uint32_t>(facts.inode)); });
+  if (found) {
+    facts.local = found->local;
+    facts.remote = found->remote.port != 0 ? std::optional(found->remote) : std::nullopt;
   }
+  return found.has_value();
 }
 
 int SocketNames::diag() {

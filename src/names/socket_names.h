@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/time_share.h"
 #include "base/unique_fd.h"
+#include "names/tcp_sockets.h"
 #include "trace/task_snapshot.h"
 
 namespace tracer::names {
@@ -14,21 +16,29 @@ class SocketNames {
  public:
   /// Returns protocol and inode, and what else append_socket() shows of sockets of this protocol.
   [[nodiscard]] trace::SocketFacts facts(std::int32_t tid, std::int32_t fd, std::string_view inode);
-  /// Returns the protocol of a netlink socket, -1 for any other socket.
   /// Returns the kernel's name of a socket's protocol.
   [[nodiscard]] static std::string protocol(std::int32_t tid, std::int32_t fd);
+  /// Returns the protocol of a netlink socket, -1 for any other socket.
   std::int32_t netlink_protocol(std::int32_t tid, std::int32_t fd, std::string_view inode);
 
  private:
+  template <typename Function>
+  bool any_line(std::int32_t tid, std::string_view table, const Function& function);
+
   // These add what they find to `facts`.
   bool inet(trace::SocketFacts& facts, std::int32_t tid, std::string_view table, std::string_view inode, bool is_v6);
-  /// Asks the socket itself, through a descriptor of our own (pidfd_getfd(2)). Returns false if it does not say what
-  /// the tables under /proc/TID/net would: those are read whole, for a single socket.
+  /// Returns a descriptor of our own for the thread's socket (pidfd_getfd(2)), which can be asked; invalid if the
+  /// kernel gives none, or one of another socket. The tables under /proc/TID/net would be read whole for a single
+  /// socket.
+  UniqueFd duplicate(std::int32_t tid, std::int32_t fd, std::uint64_t inode);
+  /// Asks the socket itself. Returns false if it does not say what the tables would.
   bool ask(trace::SocketFacts& facts, std::int32_t tid, std::int32_t fd, bool is_tcp);
   /// Returns a pidfd of the thread's process; -1 if there is none.
   int process_of(std::int32_t tid);
-  void netlink(trace::SocketFacts& facts, std::int32_t tid, std::string_view inode);
-  void bound(trace::SocketFacts& facts, bool is_v6);
+  /// Returns false if the socket is not bound.
+  bool netlink(trace::SocketFacts& facts, std::int32_t tid, std::int32_t fd, std::string_view inode);
+  /// Returns false if the network namespace of the tracer has no such socket. Port 0: any port.
+  bool find_tcp(trace::SocketFacts& facts, TcpState state, bool is_v6, std::uint16_t port);
   void unix_socket(trace::SocketFacts& facts);
   /// Returns the socket for sock_diag(7); the first call opens it.
   int diag();
@@ -39,6 +49,7 @@ class SocketNames {
     std::int32_t protocol = -1;
   };
   std::array<Known, 64> known_{};
+  TimeShare searches_;  ///< among all sockets: tracees wait for them, and other people make these sockets
   UniqueFd diag_;
   std::int32_t process_tid_ = 0;  ///< a thread of the process of `process_`
   UniqueFd process_;              ///< a pidfd

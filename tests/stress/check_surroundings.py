@@ -159,6 +159,21 @@ def many_sockets(tracer, folder):
     assert set(listening) == {f'TCP:[127.0.0.1:{port}]'}, set(listening)
 
 
+def silent_sockets(tracer, folder):
+    """Sockets that connect, are bound only or belong to netlink are asked themselves, not sought among all others."""
+    done = run(tracer, '--engine=bpf', '-f', '-qq', '-e', 'trace=openat', '-o', folder / 'outer', tracer, '-yy', '-e', 'trace=lseek',
+               '-o', folder / 'names', sys.executable, __file__, 'hold')
+    assert done.returncode == 0, done
+    text = (folder / 'names').read_text()
+    for name in done.stdout.splitlines():
+        assert f'<{name}>' in text, f'{name}: {text}'
+    if not (folder / 'outer').exists() or 'openat(' not in (folder / 'outer').read_text():
+        return f'no BPF here: {done.stderr}'
+    read = re.findall(r'"/proc/\d+/net/[^"]*"', (folder / 'outer').read_text())
+    assert not read, read
+    return None
+
+
 def ids_of_namespaces(tracer, folder):
     """Since Linux 6.11, ids of another PID namespace are translated without a look at each process of the machine."""
     if tuple(int(number) for number in re.match(r'(\d+)\.(\d+)', os.uname().release).groups()) < (6, 11):
@@ -206,13 +221,40 @@ def serve(connections):
     return len(idle) - 50
 
 
+def hold():
+    """Has a socket of each kind, and writes how it must show."""
+    listening = socket.create_server(('127.0.0.1', 0), backlog=0)
+    port = listening.getsockname()[1]
+    sockets = []
+    for _ in range(4):  # the last ones find no room in the backlog
+        sockets.append(socket.socket())
+        sockets[-1].setblocking(False)
+        sockets[-1].connect_ex(('127.0.0.1', port))
+    names = [f'TCP:[127.0.0.1:{each.getsockname()[1]}->127.0.0.1:{port}]' for each in sockets]
+    sockets.append(socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0))
+    sockets[-1].bind((0, 0))
+    names.append(f'NETLINK:[ROUTE:{sockets[-1].getsockname()[0]}]')
+    for family, kind, name in ((socket.AF_INET, socket.SOCK_DGRAM, 'UDP'), (socket.AF_NETLINK, socket.SOCK_RAW, 'NETLINK')):
+        sockets.append(socket.socket(family, kind, 0))
+        names.append(f'{name}:[{os.fstat(sockets[-1].fileno()).st_ino}]')
+    for each in sockets:
+        try:
+            os.lseek(each.fileno(), 0, os.SEEK_SET)
+        except OSError:
+            pass  # a socket has no offset, but the call shows it
+    print('\n'.join(names))
+    return 0
+
+
 CASES = (file_size_limit, little_memory, deep_descriptions, borrowed_rights, hidden_files,
-         few_resources, many_sockets, ids_of_namespaces, other_namespaces)
+         few_resources, many_sockets, silent_sockets, ids_of_namespaces, other_namespaces)
 
 
 def main():
     if sys.argv[1] == 'serve':
         return serve(int(sys.argv[2]))
+    if sys.argv[1] == 'hold':
+        return hold()
     tracer = os.path.abspath(sys.argv[1])
     failed = 0
     for case in CASES:

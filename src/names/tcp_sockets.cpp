@@ -1,4 +1,4 @@
-#include "names/bound_sockets.h"
+#include "names/tcp_sockets.h"
 
 #include <arpa/inet.h>
 #include <linux/inet_diag.h>
@@ -13,22 +13,28 @@
 namespace tracer::names {
 namespace {
 
-/// The state of such sockets (linux/tcp_states.h); older headers do not define it.
-constexpr unsigned tcp_bound_inactive = 13;
-
 /// The most packets of an answer that are read; they hold some ten thousand sockets.
 constexpr unsigned max_packets = 1024;
 
-bool ask(int diag, bool is_v6) {
+bool ask(int diag, TcpState state, bool is_v6, std::uint16_t port) {
   inet_diag_req_v2 request{};
   request.sdiag_family = is_v6 ? AF_INET6 : AF_INET;
   request.sdiag_protocol = IPPROTO_TCP;
-  request.idiag_states = 1U << tcp_bound_inactive;
+  request.idiag_states = 1U << static_cast<unsigned>(state);
+  request.id.idiag_sport = htons(port);
   return proc::send_sock_diag_request(diag, request, NLM_F_DUMP);
 }
 
+trace::SocketEndpoint endpoint(const __be32 (&address)[4], __be16 port, bool is_v6) {
+  trace::SocketEndpoint result;
+  result.is_v6 = is_v6;
+  std::memcpy(result.address.data(), address, is_v6 ? sizeof address : sizeof address[0]);
+  result.port = ntohs(port);
+  return result;
+}
+
 /// Searches one packet; sets `done` at the end of the whole answer.
-std::optional<LocalAddress> find_in(std::span<const char> packet, std::uint32_t inode, bool& done) {
+std::optional<TcpSocket> find_in(std::span<const char> packet, std::uint32_t inode, bool& done) {
   while (packet.size() >= sizeof(nlmsghdr)) {
     nlmsghdr header{};
     std::memcpy(&header, packet.data(), sizeof(header));
@@ -40,10 +46,9 @@ std::optional<LocalAddress> find_in(std::span<const char> packet, std::uint32_t 
     if (header.nlmsg_type == SOCK_DIAG_BY_FAMILY && header.nlmsg_len >= NLMSG_LENGTH(sizeof(found))) {
       std::memcpy(&found, packet.data() + NLMSG_HDRLEN, sizeof(found));
       if (found.idiag_inode == inode) {
-        LocalAddress address;
-        std::memcpy(address.words.data(), &found.id.idiag_src, sizeof(address.words));
-        address.port = ntohs(found.id.idiag_sport);
-        return address;
+        const bool is_v6 = found.idiag_family == AF_INET6;
+        return TcpSocket{endpoint(found.id.idiag_src, found.id.idiag_sport, is_v6),
+                         endpoint(found.id.idiag_dst, found.id.idiag_dport, is_v6)};
       }
     }
     packet = packet.subspan(std::min<std::size_t>(NLMSG_ALIGN(header.nlmsg_len), packet.size()));
@@ -53,12 +58,13 @@ std::optional<LocalAddress> find_in(std::span<const char> packet, std::uint32_t 
 
 }  // namespace
 
-std::optional<LocalAddress> find_bound_socket(int diag, bool is_v6, std::uint32_t inode) {
-  if (!ask(diag, is_v6)) {
+std::optional<TcpSocket> find_tcp_socket(int diag, TcpState state, bool is_v6, std::uint16_t port,
+                                         std::uint32_t inode) {
+  if (!ask(diag, state, is_v6, port)) {
     return std::nullopt;
   }
   alignas(nlmsghdr) std::array<char, 16384> packet{};
-  std::optional<LocalAddress> address;
+  std::optional<TcpSocket> socket;
   bool done = false;
   // The answer is read to its end even if the socket is found: the rest would be taken for the next answer.
   for (unsigned i = 0; i < max_packets && !done; ++i) {
@@ -67,9 +73,9 @@ std::optional<LocalAddress> find_bound_socket(int diag, bool is_v6, std::uint32_
       break;
     }
     const auto found = find_in(std::span(packet).first(static_cast<std::size_t>(length)), inode, done);
-    address = address ? address : found;
+    socket = socket ? socket : found;
   }
-  return address;
+  return socket;
 }
 
 }  // namespace tracer::names
