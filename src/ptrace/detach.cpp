@@ -148,6 +148,7 @@ bool ThreadControl::may_detach(Tracee& tracee, int signal) {
     case Leaving::with_others:
       tracee.waits_to_detach = true;
       tracee.held_signal = signal;
+      waiting_.push_back(tracee.tid());
       return false;
     case Leaving::after_stop:
       tracee.thread = std::get<Stopped>(std::move(tracee.thread)).went_on();
@@ -167,15 +168,20 @@ bool ThreadControl::may_detach(Tracee& tracee, int signal) {
 
 void ThreadControl::detach_waiting() {
   pid_t waits_yet = 0;
-  for (const pid_t tid : tracees_.select([](const Tracee& t) { return t.waits_to_detach; })) {
-    Tracee& tracee = *tracees_.find(tid);
-    const pid_t process = tracee.tgid;
-    if (process != waits_yet) {
-      tracee.waits_to_detach = false;
-      try_detach(tracee, tracee.held_signal);
-      const Tracee* after = tracees_.find(tid);
-      waits_yet = after != nullptr && after->waits_to_detach ? process : 0;
+  for (const pid_t tid : std::exchange(waiting_, {})) {
+    Tracee* tracee = tracees_.find(tid);
+    if (tracee == nullptr || !tracee->waits_to_detach) {
+      continue;  // it has ended
     }
+    const pid_t process = tracee->tgid;
+    if (process == waits_yet) {
+      waiting_.push_back(tid);
+      continue;
+    }
+    tracee->waits_to_detach = false;
+    try_detach(*tracee, tracee->held_signal);
+    tracee = tracees_.find(tid);
+    waits_yet = tracee != nullptr && tracee->waits_to_detach ? process : 0;
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <optional>
+#include <vector>
 
 #include "process/engine_options.h"
 #include "ptrace/call_recorder.h"
@@ -62,6 +63,7 @@ class ThreadControl {
   CallRecorder* recorder_;
   EventSink& sink_;
   HeldThreads held_;
+  std::vector<pid_t> waiting_;  ///< to be detached from after others; some may have ended
   bool detaching_all_ = false;
   std::chrono::nanoseconds detaching_since_{};  ///< by CLOCK_MONOTONIC, and so is this:
   std::chrono::nanoseconds abandon_at_{};
