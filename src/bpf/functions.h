@@ -40,6 +40,7 @@ struct functions_settings {
 struct functions_shared {
   __u64 lost;             /* calls whose caller could not be noted */
   struct pid_space space; /* the tracer's */
+  __u64 clock;            /* of the programs, when they found that space */
 };
 
 struct function_counts {

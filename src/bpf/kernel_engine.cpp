@@ -14,6 +14,7 @@
 
 #include "arch/syscall_abi.h"
 #include "base/clock.h"
+#include "bpf/kernel_clock.h"
 #include "bpf/kernel_version.h"
 #include "proc/proc_files.h"
 #include "process/attach_failure.h"
@@ -102,9 +103,11 @@ Status KernelEngine::watch_threads(thread_shared& shared) {
     return filled.error();
   }
   // Nobody is 0; but this shows the programs who the tracer is.
+  const auto before = clock_now(CLOCK_MONOTONIC);
   if (const auto nobody = adopt(0, false, false); !nobody) {
     return nobody.error();
   }
+  clock_offset_ = kernel_clock_offset(before, shared.clock, clock_now(CLOCK_MONOTONIC));
   return programs_.attach();
 }
 

@@ -2,6 +2,7 @@
 // Private to this directory.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <optional>
 
@@ -55,8 +56,9 @@ class KernelEngine : public trace::Engine {
   process::EngineOptions options_;
   std::function<void(const std::string&)> complain_;
   KernelPrograms programs_;
-  trace::EventHandler* handler_ = nullptr;  ///< during run()
-  std::map<pid_t, pid_t> tracees_;          ///< threads that have been announced, and their processes
+  trace::EventHandler* handler_ = nullptr;   ///< during run()
+  std::chrono::nanoseconds clock_offset_{};  ///< kernel_clock_offset(), once threads are watched
+  std::map<pid_t, pid_t> tracees_;           ///< threads that have been announced, and their processes
   trace::RunEnd end_;
   bool detaching_ = false;
   bool reporting_ended_ = false;  ///< the handler wants to know that its tracees are detached, and nothing else

@@ -23,7 +23,7 @@ std::size_t RecordStream::waiting() const {
 }
 
 std::uint64_t RecordStream::kernel_time() const {
-  return static_cast<std::uint64_t>((clock_now(CLOCK_MONOTONIC) + clock_offset_).count());
+  return complete_ ? never - 1 : static_cast<std::uint64_t>((clock_now(CLOCK_MONOTONIC) + clock_offset_).count());
 }
 
 void RecordStream::look_everywhere() {

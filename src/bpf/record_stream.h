@@ -26,6 +26,8 @@ class RecordStream {
 
   /// So far is the clock of the kernel's programs before CLOCK_MONOTONIC here, at least.
   void set_clock_offset(std::chrono::nanoseconds offset) { clock_offset_ = offset; }
+  /// Nothing more will come: what is there is all, whatever the clock says.
+  void complete() { complete_ = true; }
 
   /// Hands out up to `most` records; each is valid only during its `take`, which must not throw. Returns how many there
   /// were.
@@ -79,6 +81,7 @@ class RecordStream {
   std::vector<Front> fronts_;  ///< the ring's, then those of the CPUs
   bool busy_ = false;          ///< the ring's next record is being written
   std::chrono::nanoseconds clock_offset_{};
+  bool complete_ = false;
 };
 
 }  // namespace tracer::bpf

@@ -140,16 +140,11 @@ void TracingEngine::leave_out_unneeded(const TracingOptions& tracing) {
 }
 
 Status TracingEngine::watch() {
-  const auto before = clock_now(CLOCK_MONOTONIC);
   if (const Status watched = watch_threads(shared_->threads); !watched) {
     return watched.error();
   }
-  const auto after = clock_now(CLOCK_MONOTONIC);
-  // The programs know nothing of time namespaces (time_namespaces(7)).
-  const std::chrono::nanoseconds theirs(shared_->threads.clock);
-  const auto offset = theirs < before || theirs > after ? theirs - after : std::chrono::nanoseconds(0);
-  records_->set_clock_offset(offset);
-  realtime_offset_ = clock_now(CLOCK_REALTIME) - clock_now(CLOCK_MONOTONIC) - offset;
+  records_->set_clock_offset(clock_offset_);
+  realtime_offset_ = clock_now(CLOCK_REALTIME) - clock_now(CLOCK_MONOTONIC);
   return Done{};
 }
 
@@ -247,6 +242,7 @@ KernelEngine::Next TracingEngine::take_reports() {
 }
 
 void TracingEngine::take_rest(const std::function<bool()>& go_on) {
+  records_->complete();
   while (go_on() && take_some()) {
     release_held(false);
   }

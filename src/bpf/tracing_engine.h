@@ -104,7 +104,7 @@ class TracingEngine final : public KernelEngine {
   const CapturedMemory nothing_{{}, {}, &commands_};  ///< of an event that has captured none
   unsigned idle_rounds_ = 0;
   std::uint64_t lost_ = 0;
-  std::chrono::nanoseconds realtime_offset_{};  ///< of CLOCK_REALTIME to the clock of the programs
+  std::chrono::nanoseconds realtime_offset_{};  ///< of CLOCK_REALTIME to CLOCK_MONOTONIC
 };
 
 }  // namespace tracer::bpf

@@ -54,7 +54,7 @@ void TracingEngine::deliver(Bytes record, Bytes late) {
   event.tid = static_cast<pid_t>(head.tid);
   event.tgid = static_cast<pid_t>(head.tgid);
   event.abi = arch::native_abi();
-  event.time.monotonic = std::chrono::nanoseconds(head.time);
+  event.time.monotonic = std::chrono::nanoseconds(head.time) - clock_offset_;
   event.time.realtime = event.time.monotonic + realtime_offset_;
   event.stack = nullptr;
   switch (head.kind) {

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "bpf/captured_memory.h"
 #include "bpf/embedded.h"
+#include "bpf/kernel_clock.h"
 #include "bpf/kernel_version.h"
 #include "bpf/record_front.h"
 #include "bpf/uprobe_links.h"
@@ -72,7 +73,10 @@ Status UprobeRecorder::load() {
   places_ = places.value();
   ring_.emplace(std::move(ring).value());
   realtime_offset_ = clock_now(CLOCK_REALTIME) - clock_now(CLOCK_MONOTONIC);
-  return programs_.iterate("find_space");
+  const auto before = clock_now(CLOCK_MONOTONIC);
+  const Status found = programs_.iterate("find_space");
+  clock_offset_ = kernel_clock_offset(before, shared_->clock, clock_now(CLOCK_MONOTONIC));
+  return found;
 }
 
 std::uint64_t UprobeRecorder::lost() const {
@@ -253,7 +257,7 @@ void UprobeRecorder::deliver(std::span<const std::byte> record, const std::funct
   }
   const CapturedMemory memory(
       chunks, hit.is_return ? entries_.take(hit.tid, front.stack_pointer, front.head.number) : EntryChunks::Bytes());
-  hit.time.monotonic = std::chrono::nanoseconds(front.head.time);
+  hit.time.monotonic = std::chrono::nanoseconds(front.head.time) - clock_offset_;
   hit.time.realtime = hit.time.monotonic + realtime_offset_;
   hit.address = addresses_[front.head.number];
   hit.stack_pointer = front.stack_pointer;

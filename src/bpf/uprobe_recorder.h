@@ -58,6 +58,7 @@ class UprobeRecorder final : public trace::FunctionRecorder {
   std::map<std::string, std::uint16_t> known_operations_;
   EntryChunks entries_;
   std::chrono::nanoseconds realtime_offset_{};
+  std::chrono::nanoseconds clock_offset_{};  ///< kernel_clock_offset()
 };
 
 }  // namespace tracer::bpf

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 PATIENCE = float(os.environ.get('TRACER_LIVE_PATIENCE', 20))  # seconds
 NOBODY = 65534
@@ -190,6 +191,27 @@ def ids_of_namespaces(tracer, folder):
     return None
 
 
+def moved_clocks(tracer, folder):
+    """In a time namespace, whatever the engine, no line is missing, and each has its time."""
+    for offset in ('1000000', '-100' if time.monotonic() > 1000 else '100'):
+        moved = ['unshare', '--time', f'--monotonic={offset}', f'--boottime={offset}']
+        if os.geteuid() != 0 or run(*moved, 'true').returncode != 0:
+            return 'needs root and time namespaces'
+        for mode in ([], ['--engine=bpf'], ['--engine=inprocess'], ['-e', 'trace=exit_group', '-e', 'library=*'],
+                     ['--engine=bpf', '-e', 'trace=exit_group', '-e', 'library=*']):
+            begun = time.time()
+            done = run(*moved, tracer, '-f', '-ttt', '-o', folder / 'log', *mode, 'sleep', '0.1')
+            ended = time.time()
+            if '--engine=bpf' in mode and 'BPF' in done.stderr:
+                continue
+            assert done.returncode == 0, f'{mode}: {done}'
+            lines = (folder / 'log').read_text().splitlines()
+            assert 'exit_group(' in lines[-2] and lines[-1].endswith('+++ exited with 0 +++'), f'{mode} {offset}: {lines[-3:]}'
+            for line in lines:
+                assert begun < float(line.split()[1]) < ended, f'{mode} {offset}: between {begun} and {ended}: {line}'
+    return None
+
+
 def other_namespaces(tracer, folder):
     """In a PID namespace, --system-wide means the processes that it has: those of others have the same ids."""
     spaces = ['unshare', '--pid', '--fork', '--mount-proc']
@@ -247,7 +269,7 @@ def hold():
 
 
 CASES = (file_size_limit, little_memory, deep_descriptions, borrowed_rights, hidden_files,
-         few_resources, many_sockets, silent_sockets, ids_of_namespaces, other_namespaces)
+         few_resources, many_sockets, silent_sockets, ids_of_namespaces, moved_clocks, other_namespaces)
 
 
 def main():

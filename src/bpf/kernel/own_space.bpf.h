@@ -1,4 +1,4 @@
-/* Finds the tracer's PID namespace and stores it in `shared`, which the including program defines. */
+/* Finds the tracer's PID namespace and stores it in `shared`, which the including program defines, with the time. */
 #ifndef TRACER_BPF_OWN_SPACE_BPF_H
 #define TRACER_BPF_OWN_SPACE_BPF_H
 
@@ -8,6 +8,7 @@
 SEC("iter/task")
 int find_space(struct bpf_iter__task* ctx) {
   shared.space = space_of(bpf_get_current_task_btf());
+  shared.clock = bpf_ktime_get_ns();
   return 0;
 }
 
