@@ -214,6 +214,10 @@ std::vector<Finding> raised_rights() {
   if (!has_raised_rights() || ::stat("/proc/self/exe", &status) != 0) {
     return {};
   }
+  if (!proc::has_capability(CAP_BPF)) {
+    return {{State::limited, "rights", "this copy of the tracer drops the rights that its file gives",
+             "as root: chmod ug-s FILE; setcap -r FILE"}};
+  }
   if ((status.st_mode & S_IXOTH) != 0) {
     return {{State::limited, "rights", "every user can run this copy of the tracer, and uses BPF with it",
              "as root: chgrp GROUP FILE; chmod 0750 FILE, for a group that is trusted like root"}};

@@ -2,6 +2,7 @@
 
 #include <linux/capability.h>
 #include <sys/auxv.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -34,6 +35,9 @@ void drop_raised_rights() {
     sets[i].inheritable = 0;
   }
   require(::syscall(SYS_capset, &header, sets.data()) == 0, "capset");
+  // Of a set-user-ID program, and so of a program that it starts until execve, the kernel says that nobody may trace it
+  // (ptrace(2)). It has read nothing yet that its user could not.
+  require(::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) == 0, "PR_SET_DUMPABLE");
 }
 
 }  // namespace tracer::app

@@ -78,6 +78,33 @@ def borrowed_rights(tracer, folder):
     return None
 
 
+def useless_rights(tracer, folder):
+    """A set-id copy, and one with more capabilities than those for BPF, trace and write what their user may."""
+    if os.geteuid() != 0 or shutil.which('setcap') is None or shutil.which('setpriv') is None:
+        return 'needs root, setcap and setpriv'
+    folder.chmod(0o755)
+    secret = folder / 'secret'
+    secret.write_text('secret')
+    secret.chmod(0o600)
+    as_nobody = ['setpriv', f'--reuid={NOBODY}', f'--regid={NOBODY}', '--clear-groups']
+    for name, raise_rights in (('set-uid', ['chmod', '4755']), ('set-gid', ['chmod', '2755']),
+                               ('capabilities', ['setcap', 'cap_sys_ptrace,cap_dac_override,cap_sys_admin,cap_setuid+ep'])):
+        own = folder / name
+        shutil.copy(tracer, own)
+        if run(*raise_rights, own).returncode != 0:
+            return 'the file system has no capabilities'
+        done = run(*as_nobody, own, '-f', '-e', 'trace=getppid', 'perl', '-e', 'getppid; exit 3')
+        assert done.returncode == 3 and 'getppid()' in done.stderr, f'{name}: {done}'
+        for words in (['-p', str(os.getpid())], ['-o', folder / 'log', 'true'], [f'--define={secret}', 'true'],
+                      [f'--replay={secret}'], ['-u', 'root', 'true']):
+            done = run(*as_nobody, own, *words)
+            assert done.returncode == 1 and re.search('not permitted|denied|must be root', done.stderr), f'{name} {words}: {done}'
+        assert not (folder / 'log').exists(), name
+        doctor = run(*as_nobody, own, '--doctor').stdout
+        assert 'drops the rights that its file gives' in doctor and 'uses BPF with it' not in doctor, f'{name}: {doctor}'
+    return None
+
+
 def hidden_files(tracer, folder):
     """Without /proc or /sys, and with a root that nothing can be written to, programs run, and a line says what is missing."""
     if os.geteuid() != 0 or shutil.which('unshare') is None:
@@ -268,7 +295,7 @@ def hold():
     return 0
 
 
-CASES = (file_size_limit, little_memory, deep_descriptions, borrowed_rights, hidden_files,
+CASES = (file_size_limit, little_memory, deep_descriptions, borrowed_rights, useless_rights, hidden_files,
          few_resources, many_sockets, silent_sockets, ids_of_namespaces, moved_clocks, other_namespaces)
 
 
