@@ -122,8 +122,8 @@ void InOutArguments::emit_after(const Param& param) const {
     emit_number_after(param);
     return;
   }
-  // What a failed call could not read to its end does not show again.
-  if (state_.partly_unread && session_.outcome->known && !session_.succeeded()) {
+  // What could not be read to its end does not show again.
+  if (state_.partly_unread && session_.outcome->known) {
     return;
   }
   const auto bits = *session_.load(type, Place::in_register(evaluator_.raw_argument(param)));

@@ -198,7 +198,7 @@ std::uint64_t StructDecoder::least_readable(const Struct& layout, std::uint64_t 
   if (has_unnamed_rest(layout)) {
     return std::min(wanted, start_of_rest(layout));
   }
-  if (layout.has_brief && state_.depth.abbreviate && own_size(layout) != nullptr) {
+  if (layout.has_brief && (layout.is_part || state_.depth.abbreviate) && own_size(layout) != nullptr) {
     return std::min(wanted, end_of(layout, &Field::in_brief));  // what does not show need not be there
   }
   if (!is_in_message(scope)) {
@@ -310,7 +310,7 @@ void StructDecoder::fields(Context context, std::uint64_t available, bool in_par
   if (braces && portion != Portion::rest) {
     out_.begin_struct();
   }
-  const bool brief = scope.type->has_brief && state_.depth.abbreviate;
+  const bool brief = scope.type->has_brief && (scope.type->is_part || state_.depth.abbreviate);
   bool left_out = in_part;
   // Of a message whose family can be read and the rest cannot, the family shows, and where the rest is.
   const bool no_more_than_size =

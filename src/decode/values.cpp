@@ -106,7 +106,8 @@ bool ValueDecoder::follow(const Type& pointer, const Place& place, const Context
   }
   if (nothing || unfilled || beyond || !target(pointer, address, context)) {
     out_.address(address);
-    state_.partly_unread = state_.partly_unread || context.view == View::before;
+    // Text that cannot be read is a value like others.
+    state_.partly_unread = state_.partly_unread || (context.view == View::before && !is_text(pointed, context));
     if (context.unread != nullptr && !address.is_null()) {
       context.unread->any = true;
     }

@@ -243,6 +243,7 @@ struct Struct {
   StructKind kind = StructKind::plain;
   bool variable = false;       ///< the last field has a length known only at run time; layout.size is the fixed part
   bool has_brief = false;      ///< without -v only the fields in_brief are printed, then `...`
+  bool is_part = false;        ///< ... even with -v
   bool is_list = false;        ///< its fields are printed as elements, a single one without brackets
   bool is_spliced = false;     ///< for a list: its elements are printed among those of the enclosing list
   bool is_complex = false;     ///< a complex number of C, which functions return in a special way

@@ -210,7 +210,8 @@ struct Struct {
   Box<Expr> step;
   std::vector<Field> fields;                  ///< in memory order
   std::vector<Name> print;                    ///< `show {…}`
-  std::optional<std::vector<Name>> brief;     ///< `show brief {…}`
+  std::optional<std::vector<Name>> brief;     ///< `show brief {…}` or `show part {…}`
+  bool is_part = false;                       ///< … the latter
   std::optional<std::vector<Name>> if_short;  ///< `show short {…}`
   Box<Show> show{};
   bool is_list = false;

@@ -88,7 +88,7 @@ void write(Entry& out, const Type& t) {
               t.bit_count);
 }
 void write(Entry& out, const Struct& s) {
-  out.members(s.name, s.kind, s.variable, s.has_brief, s.is_list, s.is_spliced, s.is_complex, s.is_followed,
+  out.members(s.name, s.kind, s.variable, s.has_brief, s.is_part, s.is_list, s.is_spliced, s.is_complex, s.is_followed,
               s.has_short, s.has_beginning, s.param_count, s.show, s.layout, s.sized_by, s.min_size, s.filled_size,
               s.step, s.fields);
 }

@@ -129,6 +129,7 @@ bool StructLowering::lower_struct(spec::Index index, TypeUse use) {
   row.name = context_.builder.string(structure.name.text);
   row.kind = structure.kind;
   row.has_brief = structure.brief.has_value();
+  row.is_part = structure.is_part;
   row.has_short = structure.if_short.has_value();
   row.is_list = structure.is_list;
   row.is_spliced = structure.is_spliced;

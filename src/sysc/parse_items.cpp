@@ -214,14 +214,16 @@ void parse_presentation(TokenStream& in, ast::Struct& structure) {
     in.take();
     if (in.at("{")) {
       structure.print = parse_field_names(in);
-    } else if (in.accept("brief")) {
+    } else if (in.at("brief") || in.at("part")) {
+      structure.is_part = in.take().text == "part";
       structure.brief = parse_field_names(in);
     } else if (in.accept("short")) {
       structure.if_short = parse_field_names(in);
     } else if (in.at("always") || in.at("comment")) {
       structure.show = parse_show(in);
     } else {
-      in.unexpected("'{', or one of brief, short, always, comment", {"brief", "short", "always", "comment"});
+      in.unexpected("'{', or one of brief, part, short, always, comment",
+                    {"brief", "part", "short", "always", "comment"});
     }
   }
 }
