@@ -65,7 +65,7 @@ bool input_bits(decode::CustomContext& context) {
     std::string_view set;
     std::size_t bit_count;  ///< …_CNT of linux/input-event-codes.h
   };
-  static constexpr std::array<Kind, 15> kinds = {{{0x09, "input_property", 0x20},
+  static constexpr std::array<Kind, 16> kinds = {{{0x09, "input_property", 0x20},
                                                   {0x18, "input_key", 0x300},
                                                   {0x19, "input_led", 0x10},
                                                   {0x1a, "input_sound", 0x8},
@@ -79,8 +79,22 @@ bool input_bits(decode::CustomContext& context) {
                                                   {0x31, "input_led", 0x10},
                                                   {0x32, "input_sound", 0x8},
                                                   {0x34, "input_repeat", 0x2},
-                                                  {0x35, "input_force", 0x80}}};
+                                                  {0x35, "input_force", 0x80},
+                                                  {0x37, "input_force_status", 0x2}}};
   const auto number = context.argument("op").value_or(0) & 0xff;
+  auto& out = context.out();
+  constexpr std::uint64_t power_state = 0x36;
+  if (number == power_state) {
+    std::array<std::byte, sizeof(std::int32_t)> state{};
+    if (!context.copy(state)) {
+      return false;
+    }
+    out.begin_target();
+    context.number(static_cast<std::uint64_t>(static_cast<std::int32_t>(number_at(state, 0, state.size()))),
+                   spec::Style::number, state.size(), true);
+    out.end_target();
+    return true;
+  }
   const auto* kind = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& k) { return k.number == number; });
   const auto answered = static_cast<std::uint64_t>(context.outcome() == nullptr ? 0 : context.outcome()->value);
   if (kind == kinds.end() || answered == 0) {
@@ -95,14 +109,16 @@ bool input_bits(decode::CustomContext& context) {
   if (!context.copy(bytes)) {
     return false;
   }
-  auto& out = context.out();
   if (out.constant_form() == format::ConstantForm::raw) {
     out.symbol(words_text(bytes, width).view());
     return true;
   }
   constexpr std::size_t abbreviated_limit = 4;
   const std::size_t limit = context.depth().abbreviate ? abbreviated_limit : bytes.size() * 8;
-  const auto bit_count = std::min<std::uint64_t>(std::min<std::uint64_t>(answered, bytes.size()) * 8, kind->bit_count);
+  // strace leaves the last bit of a set out.
+  const bool has_last = !context.constant_name("input_bit", 1).empty();
+  const auto bit_count = std::min<std::uint64_t>(std::min<std::uint64_t>(answered, bytes.size()) * 8,
+                                                 has_last ? kind->bit_count : kind->bit_count - 1);
   std::size_t shown = 0;
   TextBuffer text;
   out.begin_list();

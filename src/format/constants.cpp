@@ -262,8 +262,9 @@ bool matches(const Constant& c, std::uint64_t bits, unsigned width) {
 }
 
 /// Appends the bits of an ioctl request that its name does not determine: `(ABS_X)`, `(EV_KEY, 96)`, `(128)`. Beside a
-/// number without a name the size does not show.
-void append_open_bits(TextBuffer& text, const Tables& tables, const Constant& c, std::uint64_t bits, Abi abi) {
+/// number without a name the size does not show. In a comment a number has none of its own.
+void append_open_bits(TextBuffer& text, const Tables& tables, const Constant& c, std::uint64_t bits, Abi abi,
+                      bool in_comment) {
   constexpr std::uint64_t number_bits = 0xff;
   constexpr std::uint64_t size_bits = 0x3fff0000;
   constexpr unsigned size_shift = 16;
@@ -277,7 +278,12 @@ void append_open_bits(TextBuffer& text, const Tables& tables, const Constant& c,
     } else {
       spec::Type type = scalar_type(4, false, spec::Style::hex);
       type.set = c.number_set;
+      const auto before = text.size();
       append_constant(text, tables, type, number, abi, ConstantForm::abbreviate);
+      const auto comment_at = text.view().find(" /*", before);
+      if (in_comment && comment_at != std::string_view::npos) {
+        text.truncate(comment_at);
+      }
     }
     if (shows_size) {
       text.append(", ");
@@ -308,7 +314,7 @@ bool append_range(TextBuffer& text, const Tables& tables, const ConstantSet& set
 
 /// Appends the name of a value, of an ioctl request all names that are as `unlikely`. Returns false if there is none.
 bool append_names(TextBuffer& text, const Tables& tables, const ConstantSet& set, std::uint64_t bits, unsigned width,
-                  Abi abi, bool unlikely) {
+                  Abi abi, bool unlikely, bool in_comment) {
   const bool is_ioctl = set.fallback == spec::Style::ioctl;
   bool named = false;
   for (const ConstantGroup& group : Tables::slice(tables.groups, set.groups)) {
@@ -317,7 +323,7 @@ bool append_names(TextBuffer& text, const Tables& tables, const ConstantSet& set
         text.append(named ? " or " : "");
         text.append(tables.text(c.name));
         if (c.open_bits != 0) {
-          append_open_bits(text, tables, c, bits, abi);
+          append_open_bits(text, tables, c, bits, abi, in_comment);
         }
         named = true;
       }
@@ -370,12 +376,13 @@ void append_constant(TextBuffer& text, const Tables& tables, const spec::Type& t
     }
   }
   const auto before = text.size();
-  if (form == ConstantForm::verbose) {
+  const bool in_comment = form == ConstantForm::verbose;
+  if (in_comment) {
     text.append(" /* ");
   }
-  const bool named = append_names(text, tables, set, bits, width, abi, false) ||
+  const bool named = append_names(text, tables, set, bits, width, abi, false, in_comment) ||
                      append_range(text, tables, set, bits, width, abi) ||
-                     (is_ioctl && append_names(text, tables, set, bits, width, abi, true));
+                     (is_ioctl && append_names(text, tables, set, bits, width, abi, true, in_comment));
   if (!named && is_ioctl) {
     append_number(text, bits, set.fallback, false);
   }
