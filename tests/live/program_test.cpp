@@ -103,6 +103,23 @@ TEST_CASE("a number that drivers share is that of the descriptor's driver") {
   }
 }
 
+TEST_CASE("what strace leaves out or gets wrong shows with --compat=strace alone") {
+  struct Kept {
+    std::string call, ours, theirs;
+  };
+  const std::vector<Kept> all = {
+      {"ioctl(STDIN, 0x80044532, $_ = chr(0xff) x 8)", "0x6 /* SND_??? */ 0x7 /* SND_??? */])", "0x6 /* SND_??? */])"},
+      {"ioctl(STDIN, 0x4b47, $_ = pack(q(CCS), 0, 3, 0xf05))", "/* K_CSI_PGUP */", "/* K(KT_CSI, 0x5) */"},
+      {"syscall(426, 0, 0, 0, 16, 0, 0)", "io_uring_enter(0, ", "io_uring_enter(0</dev/null>, "}};
+  for (const Kept& kept : all) {
+    INFO(kept.call);
+    const std::string rest = " -v -y -e quiet=all -e trace=ioctl,io_uring_enter -e inject=ioctl:retval=8 perl -e '" +
+                             kept.call + "' </dev/null";
+    CHECK(run("$T" + rest).mentions(kept.ours));
+    CHECK(run("$T --compat=strace" + rest).mentions(kept.theirs));
+  }
+}
+
 TEST_CASE("an exit_group ends before what it ends in other threads") {
   // Where pause is no call of its own, the C library makes it of ppoll.
   const Ran ran = run("exec $T -f -a1 -e '/^(pause|ppoll|exit_group)$' " TRACEE " exit_over_threads 3");
