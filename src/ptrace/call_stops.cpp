@@ -44,6 +44,9 @@ void PtraceEngine::on_entry(Tracee& tracee, const CallState& state) {
     threads_.resume(tracee);
     return;
   }
+  if (state.abi != tracee.abi && tracee.visible()) {
+    tracee.stops_at_all = true;  // every change is reported, also to a call that the filter lets pass
+  }
   tracee.abi = state.abi;
   if (tracee.is_suppressed()) {
     hide_untraced(tracee, state);

@@ -119,7 +119,9 @@ void PtraceEngine::on_exec(Tracee& tracee, pid_t former) {
       functions_->end_calls(tracee);
     }
     const auto registers = stopped_thread(tracee).registers();
-    emit(tracee, trace::Exec{former, registers ? std::optional(registers.value().call_abi({})) : std::nullopt});
+    const auto abi = registers ? std::optional(registers.value().call_abi({})) : std::nullopt;
+    emit(tracee, trace::Exec{former, abi});
+    tracee.abi = abi.value_or(tracee.abi);
   }
   if (functions_) {
     functions_->leave_program(tracee);

@@ -64,8 +64,9 @@ struct Tracee {
   bool found_running = false;  ///< it was attached with -p and has not stopped since
   /// The number of the call that it was in then, until its next call.
   std::optional<std::uint64_t> interrupted_call;
-  bool filtered = false;           ///< it has our seccomp filter and stops only where that says so
-  bool stops_at_all = false;       ///< it stops at every call all the same, as it has a filter of its own besides
+  bool filtered = false;  ///< it has our seccomp filter and stops only where that says so
+  bool stops_at_all =
+      false;  ///< it stops at every call all the same: it has a filter of its own besides, or uses two ABIs
   bool installing_filter = false;  ///< it is in a call that gives it a filter of its own
   bool recorded = false;           ///< its process has, or may get, a recorder of calls in its memory
   bool dispatched = false;         ///< calls that are not recorded raise SIGSYS, so it need not stop at each

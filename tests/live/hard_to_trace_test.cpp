@@ -19,6 +19,14 @@ int status_of(const std::string& options, const std::string& what) {
 
 }  // namespace
 
+#if defined(__x86_64__)
+TEST_CASE("after a call of another ABI, the next one shows the ABI again though the filter lets it pass") {
+  const Ran ran = run("$T -f -e trace=getppid@32 " TRACEE " int80");
+  CHECK(ran.mentions("runs in 32 bit mode. ]"));
+  CHECK(ran.mentions("runs in 64 bit mode. ]"));
+}
+#endif
+
 TEST_CASE("of many that always have something to report, none is kept from its turn") {
   CHECK(status_of("-f", "crowding") == 40);
   CHECK(status_of("-f -e trace=getppid", "crowding") == 40);
