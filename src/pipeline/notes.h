@@ -32,12 +32,12 @@ class Notes {
   }
   void poked(pid_t pid, const trace::Tampered& tampered) const {
     if (tampered.poke_failed) {
-      failed_poke(pid, "its memory cannot be written where an argument points to");
+      failed_poke(pid, "couldn't poke");
     }
   }
   void failed_poke(pid_t pid, std::string_view why) const {
     view_.show_all();
-    note_(fmt::format("Failed to tamper with process {}: {}", pid, why));
+    note_(fmt::format("poke_tcb: Failed to tamper with process {}: {}", pid, why));
   }
 
  private:

@@ -127,7 +127,8 @@ const trace::Tampering* Pipeline::tamper(const trace::Event& event, const trace:
     notes_.failed_poke(
         event.tid,
         number == entry.number
-            ? fmt::format("there is no argument {}, as the call has only {}", argument + 1, choice.argument_count)
+            ? fmt::format("requested to tamper with argument #{}, but system call '{}' has only {} arguments",
+                          argument + 1, choice.call, choice.argument_count)
             : fmt::format("argument {} is not in a register, as the call goes through another one", argument + 1));
   }
   return choice.what;
@@ -200,11 +201,11 @@ trace::Verdict Pipeline::on(const trace::SyscallExit& exit, Thread& thread, cons
   if (summary_ != nullptr && filter_.wants_end(end.outcome, end.duration)) {
     summary_->count({call.entry.abi, call.number, exit.is_error, exit.cpu_time, end.duration});
   }
+  notes_.poked(event.tid, exit.tampered);
   const trace::Verdict verdict = finish(thread, end, &event, memory);
   if (thread.abi_of_new_program) {
     note_abi(thread, *thread.abi_of_new_program, {event.time, memory});
   }
-  notes_.poked(event.tid, exit.tampered);
   return verdict;
 }
 

@@ -30,17 +30,20 @@ TamperRules::TamperRules(std::vector<TamperRule> rules, const spec::Tables& tabl
       for (const spec::NumberedCall& row : tables.numbers[a]) {
         // A call without a description is in no set that the user can name.
         if (row.call != spec::none) {
-          add(i, abi, row.number, tables.register_count(tables.signatures[tables.calls[row.call].signature], abi));
+          const spec::Call& call = tables.calls[row.call];
+          add(i, abi, row.number, tables.register_count(tables.signatures[call.signature], abi),
+              tables.text(call.name));
         }
       }
     }
     for (const spec::SubCall& call : sub_calls.all()) {
-      add(i, call.abi, call.number, 0);
+      add(i, call.abi, call.number, 0, call.name);
     }
   }
 }
 
-void TamperRules::add(std::size_t rule, Abi abi, std::uint64_t number, std::size_t argument_count) {
+void TamperRules::add(std::size_t rule, Abi abi, std::uint64_t number, std::size_t argument_count,
+                      std::string_view call) {
   if (!rules_[rule].calls.contains(abi, number)) {
     return;
   }
@@ -48,6 +51,7 @@ void TamperRules::add(std::size_t rule, Abi abi, std::uint64_t number, std::size
   plan.rule = rule;
   plan.what = rules_[rule].what;
   plan.argument_count = argument_count;
+  plan.call = call;
   keep_existing(plan.what.poke_enter, argument_count, plan.missing_arguments);
   keep_existing(plan.what.poke_exit, argument_count, plan.missing_arguments);
   plans_[key_of(abi, number)] = std::move(plan);
@@ -63,7 +67,7 @@ TamperRules::Choice TamperRules::choose(Abi abi, std::uint64_t number, CallCount
   if (count < rule.first || count > rule.last || (count - rule.first) % rule.step != 0) {
     return {};
   }
-  return {&plan->what, &plan->missing_arguments, plan->argument_count};
+  return {&plan->what, &plan->missing_arguments, plan->argument_count, plan->call};
 }
 
 std::uint64_t TamperRules::key_of(Abi abi, std::uint64_t number) {

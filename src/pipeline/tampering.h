@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -34,6 +35,7 @@ class TamperRules {
     /// The arguments, counted from 0, that have a poke and that the call does not have. They are not in `what`.
     const std::vector<std::size_t>* missing_arguments = nullptr;
     std::size_t argument_count = 0;  ///< those in registers; a sub-call has none
+    std::string_view call;           ///< its name, valid as long as the tables
   };
 
   [[nodiscard]] bool empty() const { return plans_.empty(); }
@@ -49,9 +51,10 @@ class TamperRules {
     trace::Tampering what;
     std::vector<std::size_t> missing_arguments;
     std::size_t argument_count = 0;
+    std::string_view call;
   };
 
-  void add(std::size_t rule, Abi abi, std::uint64_t number, std::size_t argument_count);
+  void add(std::size_t rule, Abi abi, std::uint64_t number, std::size_t argument_count, std::string_view call);
   static std::uint64_t key_of(Abi abi, std::uint64_t number);
   [[nodiscard]] const Plan* find(Abi abi, std::uint64_t number) const;
 

@@ -52,7 +52,19 @@ TEST_CASE("a poke that fails is reported once, also for a call that never return
       run("$T -o /dev/null -e trace=umask,exit_group -e inject=umask:poke_enter=@arg1=2f00:when=1 "
           "-e inject=exit_group:poke_enter=@arg1=2f00 "
           "sh -c 'umask 33; exit 3' 2>&1 | sed -n 's/.*Failed to tamper.*: /failed: /p' | sort | uniq -c");
-  CHECK(ran.mentions(" 2 failed: its memory cannot be written where an argument points to"));
+  CHECK(ran.mentions(" 2 failed: couldn't poke"));
+}
+
+TEST_CASE("a poke that fails is reported before the end of its call") {
+  const Ran ran = run("$T -e trace=umask -e inject=umask:poke_exit=@arg1=00:when=1 sh -c 'umask 33'");
+  REQUIRE(ran.lines.size() > 1);
+  CHECK(ran.lines[0].find(": poke_tcb: Failed to tamper with process ") != std::string::npos);
+  CHECK(ran.lines[1].rfind(") ", 0) == 0);
+}
+
+TEST_CASE("an argument that a call does not have cannot be changed") {
+  const Ran ran = run("$T -e trace=chdir -e inject=chdir:poke_enter=@arg6=00 sh -c 'cd /'");
+  CHECK(ran.mentions(": requested to tamper with argument #6, but system call 'chdir' has only 1 arguments"));
 }
 
 TEST_CASE("a signal interrupts a call that blocks") {

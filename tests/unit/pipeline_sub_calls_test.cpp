@@ -93,7 +93,8 @@ TEST_CASE("a call through another one is tampered with by what it is, but for ar
   CHECK(chosen->result->value == 5);
   CHECK(chosen->poke_enter.empty());
   CHECK(stage.notes ==
-        "Failed to tamper with process 1: argument 2 is not in a register, as the call goes through another one\n");
+        "poke_tcb: Failed to tamper with process 1: argument 2 is not in a register, as the call goes through another "
+        "one\n");
 }
 
 TEST_CASE("a call through another one that was interrupted is resumed under its name") {
