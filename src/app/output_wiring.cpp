@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 
 #include "app/terminal.h"
 #include "app/wiring.h"
@@ -28,7 +29,9 @@ bool is_pending(const sigset_t& signals) {
 
 /// Returns whether there may be more than one thread, so that every line of a file needs a thread id.
 bool several_from_the_start(const cli::Options& options) {
-  return options.startup.follow_forks || options.startup.attach.size() + (options.startup.program.empty() ? 0 : 1) > 1;
+  const auto& attach = options.startup.attach;
+  const std::size_t processes = std::set<pid_t>(attach.begin(), attach.end()).size();
+  return options.startup.follow_forks || processes + (options.startup.program.empty() ? 0 : 1) > 1;
 }
 
 pipeline::views::ShowPid show_pid(const cli::Options& options) {

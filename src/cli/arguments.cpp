@@ -18,13 +18,17 @@ Applied attach(Draft& draft, std::string_view list) {
   while (!list.empty()) {
     const auto word = list.substr(0, list.find_first_of(separators));
     list.remove_prefix(std::min(list.size(), word.size() + 1));
+    if (word.empty()) {
+      continue;
+    }
     const auto number = read_number(word, 1, max_int);
     if (!number) {
       return Failure{"Invalid process id: '" + std::string(word) + "'"};
     }
     auto& pids = draft.options.startup.attach;
     const auto pid = static_cast<pid_t>(*number);
-    if (std::find(pids.begin(), pids.end(), pid) == pids.end()) {
+    // Under the name strace, the engine reports that the second attachment fails.
+    if (draft.options.strict || std::find(pids.begin(), pids.end(), pid) == pids.end()) {
       pids.push_back(pid);
     }
   }

@@ -85,6 +85,15 @@ TEST_CASE("under the name strace a second sentence says who traces a process alr
             "./strace: Process " + pid + " is already being traced by pid " + std::to_string(first.pid())});
 }
 
+TEST_CASE("under the name strace a process that is named twice is traced once, and that is said") {
+  const Folder folder;
+  Process sleeper({"/bin/sleep", "1"});
+  const std::string pid = std::to_string(sleeper.pid());
+  const Ran ran = run_strict(folder, "exec ./strace -e trace=none -p '" + pid + ", ," + pid + "'");
+  CHECK(ran.mentions("./strace: Process " + pid + " attached"));
+  CHECK(ran.mentions("./strace: Process " + pid + " is already being traced by pid "));
+}
+
 TEST_CASE("the end of a child that is no tracee is reported unless exits are quiet") {
   const Folder folder;
   const std::string killed = "(sleep 0.1; exec sh -c 'kill -9 $$') & exec ./strace -e trace=none ";
