@@ -258,7 +258,9 @@ std::vector<FormatArgument> printf_arguments(std::span<const std::byte> format, 
     const char letter = in.take();
     auto argument = conversion(letter, length, abi);
     if (letter == 'c' || letter == 'C') {
-      argument = integer({}, true, Style::character, abi);
+      const bool is_wide = length.is_long || letter == 'C';
+      argument = is_wide ? integer({}, true, Style::character, abi)
+                         : integer({1}, false, Style::character, abi);  // printf(3) converts it to unsigned char
     } else if (is_fraction(letter)) {
       argument = fraction(length.long_double ? spec::long_double_wide : std::uint8_t{8});
     }

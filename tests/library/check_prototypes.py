@@ -22,6 +22,7 @@ PROTOTYPES = [
     'close@libc.so.6(77) = -1 EBADF (Bad file descriptor)',
     'snprintf@libc.so.6("42 hello  3.25 z 1.5 10995116277"..., 40, "%d %s %5.2f %c %Lg %lld", 42, "hello", 3.25, '
     '\'z\', 1.5, 1099511627776) = 34',
+    'snprintf@libc.so.6("\\377", 40, "%c", \'\\377\') = 1',
     'pow@libm.so.6(2.0, 1.5) = 2.8284271247461903',
     'sqrtf@libm.so.6(2.0) = 1.4142135',
     'strtod@libc.so.6("2.5", NULL) = 2.5',

@@ -22,6 +22,7 @@ int main(int argc, char** argv) {
   fopen("/nonexistent", "r");
   close(77);
   snprintf(text, sizeof text, "%d %s %5.2f %c %Lg %lld", 42, "hello", 3.25, 'z', extended, 1LL << 40);
+  snprintf(text, sizeof text, "%c", -argc);
   pow(2.0, argc + 0.5);
   sqrtf((float)argc + 1.0F);
   strtod("2.5", NULL);
