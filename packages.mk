@@ -15,7 +15,7 @@ build_packages := g++ cmake ninja-build pkg-config clang libbpf-dev libncurses-d
 # They are not installed for that: openssh-server opens the machine to logins, postgresql-15 makes a data base cluster and
 # serves it.)
 test_packages = $(build_packages) ccache catch2 strace gdb xz-utils bpftool python3 perl git sqlite3 curl openssh-client tmux mandoc \
-                 bubblewrap crun patchelf gcc-$(gcc_version)-multilib g++-$(gcc_version)-multilib musl-tools zsh fish lld ltrace systemtap-sdt-dev nginx-light python3-doit protobuf-compiler graphviz tshark python3-pyte
+                 bubblewrap crun patchelf gcc-$(gcc_version)-multilib g++-$(gcc_version)-multilib musl-tools zsh fish lld ltrace systemtap-sdt-dev nginx-light python3-doit protobuf-compiler graphviz tshark python3-pyte iproute2
 
 # For the build with the other compiler, and for the checks of the source. Those are pinned to Debian 12's version, so
 # that a source that one release accepts is accepted by all.

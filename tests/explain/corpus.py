@@ -98,6 +98,17 @@ def unmount_below(folder):
         subprocess.run(['umount', '-l', point], check=False)
 
 
+# What a command's own command, in a pipeline or behind `prlimit`, lacks on this machine.
+MISSING = r'the command (\S+) is in none of the directories|the Python module (\S+) is not installed'
+
+
+def skip_without_programs(command, said):
+    for missing in re.findall(MISSING, said):
+        name = ''.join(missing)
+        if re.search(rf'(?<![\w/-]){re.escape(name)}(?![\w-])', command) and 'such' not in name and shutil.which(name, path=PATH) is None:
+            raise Skipped(f'no {name}')
+
+
 class MountsGone(AssertionError):
     """The kernel engine stops nobody: mounts of a process's own may be gone with it, and the answer says so."""
 
@@ -144,6 +155,8 @@ def check_case(case, place):
         return
     assert answer['outcome'] == 'failed', f'{answer["outcome"]}: {answer["headline"]}'
     said = outcome(answer)
+    if expected is OWN or not re.search(expected, said):
+        skip_without_programs(command, said)
     if expected is OWN:
         assert not said, f'blamed for what it decided itself: {said}'
     elif not re.search(expected, said):

@@ -92,7 +92,7 @@ CASES = [
     ('limit_files', '', """prlimit --nofile=16:16 python3 -c 'a=[open("/dev/null") for i in range(40)]'""", r'open as it may: 16|limit.* 16'),
     ('limit_memory', '', """prlimit --as=200000000 python3 -c 'x=bytearray(10**9)'""", r'190\.7 MiB|address space'),
     ('limit_size', '', "prlimit --fsize=100 dd if=/dev/zero of=x count=1", r'no file larger than 100'),
-    ('limit_size_python', '', """prlimit --fsize=100 python3 -c 'open("x","w").write("a"*10000)'""", r'no file larger than 100'),
+    ('limit_size_python', '', """prlimit --fsize=100 python3 -c 'f=open("x","w"); f.write("a"*10000); f.close()'""", r'no file larger than 100'),
     ('limit_cpu', '', "prlimit --cpu=1 sh -c 'while :; do :; done'", r'processor time'),
     ('limit_processes', '', "NOBODY prlimit --nproc=1 sh -c 'true & wait; ls / | cat'", r'processes'),
     ('limit_locked', '', """NOBODY prlimit --memlock=4096 python3 -c 'import ctypes,os

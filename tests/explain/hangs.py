@@ -417,7 +417,7 @@ def waits_by_signal(place):
 
 def goes_to_the_background(place):
     """The tracer ends, although a daemon runs on."""
-    code = 'import os, time\nif os.fork() == 0:\n  os.setsid()\n  time.sleep(20)'
+    code = 'import os, time\nif os.fork() == 0:\n  os.setsid()\n  os.closerange(0, 3)\n  time.sleep(20)'
     answer, status = place.explain('/usr/bin/python3', '-c', code)
     assert status == 0 and 'started: pid' in answer['headline'] and 'runs on' in answer['headline'], answer
     os.kill(int(answer['headline'].split('pid ')[1].split()[0]), signal.SIGKILL)

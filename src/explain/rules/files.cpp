@@ -182,11 +182,12 @@ std::optional<Finding> missing_locale(const Case& facts) {
   finding.cause = "the locale that the environment asks for (LANG, LC_ALL) is not installed";
   finding.looked_at.push_back("missing: " + facts.path());
   finding.remedy = "LC_ALL=C.UTF-8, or install the locale (dpkg-reconfigure locales)";
-  const std::string line = line_with(facts.messages, "locale");
+  const std::string words = without_quoted_source(facts.messages);  // import locale
+  const std::string line = line_with(words, "locale");
   const bool is_of_program = line.starts_with("locale") && !contains(line, "ocale setting");  // localedef: …
   finding.is_said = !line.empty() && !contains(line, "arning") && !is_of_program;
   // Python's words; since 3.13 it looks for many files between the failure and them.
-  const bool is_certain = finding.is_said && contains(facts.messages, "unsupported locale setting");
+  const bool is_certain = finding.is_said && contains(words, "unsupported locale setting");
   finding.weight = is_certain ? 90 : finding.is_said ? 70 : -20;
   return finding;
 }
