@@ -14,7 +14,7 @@ struct TcpSocket {
 };
 
 enum class TcpState : std::uint8_t {
-  connecting = 2,  ///< getpeername(2) does not yet say to whom
+  connecting = 2,  ///< getpeername(2) does not yet say where to
   bound = 13,      ///< neither connected nor listening; /proc/net does not list these, nor kernels before 6.8
 };
 
