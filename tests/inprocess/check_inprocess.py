@@ -63,6 +63,7 @@ def canonical(lines):
         line = re.sub(r'0x[0-9a-f]{6,}', 'ADDRESS', line)
         line = re.sub(r'\b(getpid|getppid|gettid|set_tid_address|vfork|fork|clone|wait4)\((.*)\)(\s+)= \d+', r'\1(\2)\3= PID', line)
         line = re.sub(r'\b\d{3,7}\b', 'NUMBER', line)
+        line = line.replace('parent_tid=[0]', 'parent_tid=[NUMBER]')  # the thread may have ended, which clears it
         line = re.sub(r'(tv_n?sec|tv_usec|st_[amc]time_nsec|ru_\w+|freeram|loads)=[^,}]*', r'\1=TIME', line)
         line = re.sub(r':\[\d+', ':[INODE', line)
         line = re.sub(r'eventfd-id=\d+', 'eventfd-id=ID', line)
