@@ -74,7 +74,7 @@ Status UprobeRecorder::load() {
   ring_.emplace(std::move(ring).value());
   realtime_offset_ = clock_now(CLOCK_REALTIME) - clock_now(CLOCK_MONOTONIC);
   const auto before = clock_now(CLOCK_MONOTONIC);
-  const Status found = programs_.iterate("find_space");
+  Status found = programs_.iterate("find_space");
   clock_offset_ = kernel_clock_offset(before, shared_->clock, clock_now(CLOCK_MONOTONIC));
   return found;
 }
