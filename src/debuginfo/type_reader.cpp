@@ -94,13 +94,18 @@ struct TypeReader::SpecialMembers {
   bool trivial_by_parts = false;  ///< one without code is declared for the case that the parts are trivial
 };
 
+namespace {
+
 /// True if a function is only there where what is within is trivial, as of GCC's std::optional: `requires
 /// is_trivially_copy_constructible_v<T>`.
 bool requires_trivial_parts(Dwarf_Die function) {
   const std::string name = linkage_name(function);
-  const std::size_t before = name.find_last_not_of("0123456789", name.find("is_trivially_") - 1);
-  return name.find("is_trivially_") != std::string::npos && before != std::string::npos && name[before] == 'Q';
+  const std::size_t at = name.find("is_trivially_");
+  const std::size_t before = at == std::string::npos ? at : name.find_last_not_of("0123456789", at - 1);
+  return before != std::string::npos && name[before] == 'Q';
 }
+
+}  // namespace
 
 /// C++ passes objects by address whose destructor or constructors that copy and move are not trivial, or that nothing
 /// can copy or move (Itanium C++ ABI, 3.1.1). clang records which classes those are, gcc does not: they declare such a
