@@ -53,7 +53,7 @@ def run(tracer, options, words, folder, before=''):
 
 def numbered(text):
     """With N for numbers that no two runs have in common: large ones, and the processes, whose numbers may be small."""
-    text = re.sub(r'^\d+(?= +chdir\()', 'N', text, flags=re.M)  # before lines of a file
+    text = re.sub(r'^\d+(?= +(chdir\(|\+\+\+))', 'N', text, flags=re.M)  # before lines of a file
     text = re.sub(r'(\[pid +|Process |get\w+id\(\) *= |set_tid_address\(\w+\) *= |kill\(|si_pid=|pidfd_open\(|<pid:)\d+\b(?! \(INJECTED\))', r'\1N', text)
     return re.sub(r'(?<![\w.])[1-9]\d{3,9}(?![\w.])', 'N', text)
 
