@@ -9,7 +9,7 @@ namespace tracer::cli {
 
 namespace {
 
-constexpr std::array<std::string_view, 14> tips = {
+constexpr std::array<std::string_view, 14> tip_texts = {
     "-y shows what descriptors stand for: read(3</etc/passwd>, ...). With -yy you see\n"
     "the addresses of sockets and the numbers of devices, too.",
     "-P PATH shows only calls that touch PATH, by name or through a descriptor.",
@@ -50,7 +50,7 @@ std::string framed(std::string_view text) {
 
 std::string tip_text(const Tips& wanted) {
   const std::size_t id = wanted.random ? std::random_device{}() : wanted.id;
-  const std::string_view tip = tips[id % tips.size()];
+  const std::string_view tip = tip_texts[id % tip_texts.size()];
   return wanted.compact ? "Tip: " + std::string(tip) + '\n' : framed(tip);
 }
 

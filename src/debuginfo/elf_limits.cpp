@@ -376,7 +376,7 @@ bool is_mostly_holes(const struct ::stat& status) {
   return status.st_size > large && status.st_blocks * block < status.st_size / best_compression;
 }
 
-ElfHandle open_elf(int file, Elf_Cmd command) {
+ElfHandle begin_elf(int file, Elf_Cmd command) {
   ::elf_version(EV_CURRENT);  // libelf requires this call before any other
   Start start{};
   if (::pread(file, start.data(), start.size(), 0) < static_cast<ssize_t>(sizeof(Elf32_Ehdr)) ||
@@ -394,11 +394,11 @@ ElfHandle open_elf(int file, Elf_Cmd command) {
 
 ElfHandle open_elf(int file) {
   // The file is read, not mapped: if its owner truncated a mapped file, the tracer would get SIGBUS.
-  return open_elf(file, ELF_C_READ);
+  return begin_elf(file, ELF_C_READ);
 }
 
 ElfHandle map_elf(int file) {
-  return open_elf(file, ELF_C_READ_MMAP);
+  return begin_elf(file, ELF_C_READ_MMAP);
 }
 
 ElfHandle open_elf(std::vector<char>& image) {

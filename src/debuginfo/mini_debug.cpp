@@ -10,7 +10,7 @@ namespace tracer::debuginfo {
 
 namespace {
 
-constexpr std::size_t max_size = 64 << 20;                // of the decompressed file, in bytes
+constexpr std::size_t max_decompressed = 64 << 20;        // of the decompressed file, in bytes
 constexpr std::uint64_t max_decoder_memory = 128U << 20;  // bytes
 
 std::vector<char> decompress(const Elf_Data& data) {
@@ -22,7 +22,7 @@ std::vector<char> decompress(const Elf_Data& data) {
   stream.avail_in = data.d_size;
   std::vector<char> file;
   lzma_ret result = LZMA_OK;
-  while (result == LZMA_OK && file.size() < max_size) {
+  while (result == LZMA_OK && file.size() < max_decompressed) {
     constexpr std::size_t piece = 256 << 10;
     const std::size_t done = file.size();
     file.resize(done + piece);
@@ -46,7 +46,7 @@ Elf_Scn* compressed_section(Elf* elf) {
     GElf_Shdr header;
     const char* name = ::gelf_getshdr(section, &header) != nullptr ? ::elf_strptr(elf, names, header.sh_name) : nullptr;
     if (name != nullptr && std::string_view(name) == ".gnu_debugdata" && header.sh_type == SHT_PROGBITS &&
-        header.sh_size <= max_size) {
+        header.sh_size <= max_decompressed) {
       return section;
     }
   }

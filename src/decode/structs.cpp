@@ -19,7 +19,7 @@ namespace {
 
 /// More than any struct has; a stream's record may claim anything.
 constexpr std::uint64_t max_struct_size = 64 * 1024;
-constexpr std::uint64_t page_size = 4096;  // the kernel takes no structure that is larger
+constexpr std::uint64_t largest_struct = 4096;  // the kernel takes no structure that is larger
 
 }  // namespace
 
@@ -168,7 +168,7 @@ bool StructDecoder::structure(const Type& type, const Place& place, const Contex
     return true;
   }
   // Of a structure that is filled, all that the program says to have must be there.
-  const bool has_more = says_all(layout) && available > full && available <= page_size;
+  const bool has_more = says_all(layout) && available > full && available <= largest_struct;
   if (!read || (has_more && !session_.copy(place, available))) {
     return false;
   }
@@ -420,7 +420,7 @@ void StructDecoder::unknown_bytes(const Context& context, std::uint64_t availabl
   if (!is_filled_up(layout) || available <= known) {
     return;
   }
-  available = std::min(available, page_size);
+  available = std::min(available, largest_struct);
   const ScratchGuard guard(state_.scratch);
   const auto data = available <= max_struct_size
                         ? session_.copy(Place::remote(scope.place.address + known), available - known)

@@ -16,7 +16,8 @@ struct Instruction {
 };
 constexpr std::size_t instruction_size = 8;
 
-constexpr unsigned load = 0, load_index = 1, store = 2, store_index = 3, arithmetic = 4, jump = 5, return_class = 6;
+constexpr unsigned load_value = 0, load_index = 1, store = 2, store_index = 3, arithmetic = 4, jump = 5,
+                   return_class = 6;
 
 /// Formats the parts of an instruction's code, each as a constant.
 struct CodeFormatter {
@@ -63,7 +64,7 @@ void append_code(const CodeFormatter& formatter, std::uint64_t code) {
   const auto kind = static_cast<unsigned>(code & 7);
   formatter.part(classes, kind, 0);
   switch (kind) {
-    case load:
+    case load_value:
     case load_index:
       formatter.next_part(sizes, code & 0x18, 3);
       formatter.next_part(modes, code & 0xe0, 5);

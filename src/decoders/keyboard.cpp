@@ -10,7 +10,7 @@ namespace tracer::decoders {
 namespace {
 
 /// Reads a number of `width` bytes from memory; nullopt if that fails.
-std::optional<std::uint64_t> load(const CustomContext& context, unsigned width) {
+std::optional<std::uint64_t> load_bits(const CustomContext& context, unsigned width) {
   std::array<std::byte, 8> raw{};
   return context.copy(std::span(raw).first(width)) ? std::optional(number_at(raw, 0, width)) : std::nullopt;
 }
@@ -31,7 +31,7 @@ TextBuffer words_text(std::span<const std::byte> bytes, unsigned width) {
 /// Shows the action of a key: `0x100 /* K_F1 */`, `0x61 /* K(KT_LATIN, 'a') */`.
 bool kb_value(decode::CustomContext& context) {
   constexpr std::uint64_t latin = 0, meta = 8, letter = 11, dead2 = 13;
-  const auto bits = load(context, 2);
+  const auto bits = load_bits(context, 2);
   if (!bits) {
     return false;
   }

@@ -35,7 +35,7 @@ namespace {
 constexpr std::string_view waits_for_signal = "waits for a signal";
 
 constexpr std::size_t max_threads = 64;
-constexpr std::size_t max_descriptors = 16;
+constexpr std::size_t max_polled = 16;
 
 /// Returns three digits of a short time, and whole seconds of a long one.
 std::string seconds_text(double seconds) {
@@ -149,7 +149,7 @@ class BlockedThread {
   [[nodiscard]] std::string wait_for_descriptors(const std::vector<std::int64_t>& fds) {
     std::vector<std::string> names;
     for (const std::int64_t fd : fds) {
-      if (names.size() < max_descriptors) {
+      if (names.size() < max_polled) {
         names.push_back(peers_.describe(pid_, fd));
       }
     }
@@ -163,7 +163,7 @@ class BlockedThread {
 
   [[nodiscard]] std::string polled() {
     std::vector<std::int64_t> fds;
-    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(args_[1], max_descriptors); ++i) {
+    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(args_[1], max_polled); ++i) {
       pollfd one{};
       if (read_memory(args_[0] + i * sizeof one, &one, sizeof one) && one.fd >= 0) {
         fds.push_back(one.fd);

@@ -21,7 +21,7 @@ namespace tracer::explain {
 
 namespace {
 
-std::string seconds(Time time) {
+std::string about_seconds(Time time) {
   return fmt::format("{:.2f}", static_cast<double>(time.count()) / 1e9);
 }
 
@@ -122,7 +122,7 @@ bool failed_to_start(const Process& process) {
 /// Returns ` after 0.04 s`; nothing for a process that ran before it was attached to.
 std::string how_long(const Story& story, const Process& process) {
   const bool began = !story.live() || !process.programs.empty() || failed_to_start(process);
-  return began ? " after " + seconds(process.exit->time - process.started) + " s" : std::string();
+  return began ? " after " + about_seconds(process.exit->time - process.started) + " s" : std::string();
 }
 
 /// Sets outcome, headline, process and chain for a story whose first process has exited.

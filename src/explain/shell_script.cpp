@@ -11,7 +11,7 @@ namespace tracer::explain {
 
 namespace {
 
-constexpr std::string_view shells = "sh bash dash ksh ksh93 mksh zsh yash busybox";
+constexpr std::string_view script_shells = "sh bash dash ksh ksh93 mksh zsh yash busybox";
 
 struct Script {
   std::string text;
@@ -67,7 +67,7 @@ std::vector<std::string_view> statements_of(std::string_view text) {
 }  // namespace
 
 bool script_goes_on_without(const Process& process, const Prober& prober, const std::string& given) {
-  if (!is_listed(process.name(), shells)) {
+  if (!is_listed(process.name(), script_shells)) {
     return false;
   }
   const Script script = script_of(process, prober);

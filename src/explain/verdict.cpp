@@ -86,10 +86,10 @@ std::string uninterruptible(const std::vector<ThreadWait>& waits) {
 }
 
 /// Returns the longest text in a value.
-std::string longest_text(const Value& value) {
+std::string longest_string(const Value& value) {
   std::string longest = value.text;
   for (const Member& member : value.members) {
-    const std::string inner = longest_text(member.value);
+    const std::string inner = longest_string(member.value);
     longest = inner.size() > longest.size() ? inner : longest;
   }
   return longest;
@@ -108,7 +108,7 @@ std::string name_service(const Story& story, const std::vector<ThreadWait>& wait
       continue;
     }
     for (const Argument& argument : step.call.args) {
-      const std::string asked = name_asked(longest_text(argument.value));
+      const std::string asked = name_asked(longest_string(argument.value));
       name = asked.find('.') == std::string::npos ? name : asked;
     }
   }

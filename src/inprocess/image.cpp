@@ -22,9 +22,6 @@
 namespace tracer::inprocess {
 namespace {
 
-constexpr std::size_t page_size = 4096;
-constexpr std::uint64_t gadget = recorder_address + call_gadget_offset;
-
 std::size_t in_pages(std::size_t size) {
   return (size + page_size - 1) / page_size * page_size;
 }
@@ -49,7 +46,7 @@ class TheirFile {
   TheirFile& operator=(TheirFile&&) = delete;
   ~TheirFile() {
     if (injector_ != nullptr) {
-      static_cast<void>(injector_->call(gadget, SYS_close, {number_, 0, 0, 0, 0, 0}));
+      static_cast<void>(injector_->call(call_gadget, SYS_close, {number_, 0, 0, 0, 0, 0}));
     }
   }
   [[nodiscard]] std::uint64_t number() const { return number_; }
@@ -73,7 +70,7 @@ struct SharedFile {
 
 /// `more_seals`: from when we have mapped it.
 Result<SharedFile> share_file(Injector& injector, pid_t tid, std::size_t size, int more_seals) {
-  const auto made = injector.call(gadget, SYS_memfd_create,
+  const auto made = injector.call(call_gadget, SYS_memfd_create,
                                   {recorder_address + name_offset, MFD_CLOEXEC | MFD_ALLOW_SEALING, 0, 0, 0, 0});
   if (!made) {
     return made.error();
@@ -104,7 +101,7 @@ Result<SharedFile> share_file(Injector& injector, pid_t tid, std::size_t size, i
 
 Status map_shared(Injector& injector, const SharedFile& file, std::uint64_t address, std::size_t size, int protection,
                   int fixed) {
-  const auto mapped = injector.call(gadget, SYS_mmap,
+  const auto mapped = injector.call(call_gadget, SYS_mmap,
                                     {address, size, static_cast<std::uint64_t>(protection),
                                      static_cast<std::uint64_t>(MAP_SHARED | fixed), file.theirs.number(), 0});
   return mapped ? Status(Done{}) : Status(mapped.error());
@@ -122,9 +119,9 @@ Result<Mapping> share_areas(Injector& injector, pid_t tid, int fixed) {
     return mapped.error();
   }
   // A child may have other rights: it must not write what threads of its parent return to.
-  const auto kept = injector.call(gadget, SYS_madvise, {areas_address, areas_size, MADV_DONTFORK, 0, 0, 0});
+  const auto kept = injector.call(call_gadget, SYS_madvise, {areas_address, areas_size, MADV_DONTFORK, 0, 0, 0});
   if (!kept) {
-    static_cast<void>(injector.call(gadget, SYS_munmap, {areas_address, areas_size, 0, 0, 0, 0}));
+    static_cast<void>(injector.call(call_gadget, SYS_munmap, {areas_address, areas_size, 0, 0, 0, 0}));
     return kept.error();
   }
   return std::move(file.value().ours);
@@ -133,13 +130,14 @@ Result<Mapping> share_areas(Injector& injector, pid_t tid, int fixed) {
 /// Maps what the recorder needs over the room that is reserved, where its first page is there already.
 Result<Mapping> fill(Injector& injector, pid_t tid, std::span<const std::byte> all) {
   // The owners' table is the process's own, and a child that fork makes finds it empty.
-  const auto owners = injector.call(gadget, SYS_mmap,
+  const auto owners = injector.call(call_gadget, SYS_mmap,
                                     {owners_address, sizeof(Owners), PROT_READ | PROT_WRITE,
                                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, ~std::uint64_t{0}, 0});
   if (!owners) {
     return owners.error();
   }
-  if (const auto wiped = injector.call(gadget, SYS_madvise, {owners_address, sizeof(Owners), MADV_WIPEONFORK, 0, 0, 0});
+  if (const auto wiped =
+          injector.call(call_gadget, SYS_madvise, {owners_address, sizeof(Owners), MADV_WIPEONFORK, 0, 0, 0});
       !wiped) {
     return wiped.error();
   }
@@ -215,7 +213,7 @@ Result<Image> Image::create(const ImageContents& contents, const ptrace::Stopped
   }
   auto areas = fill(injector, thread.tid(), contents.bytes());
   if (!areas) {
-    static_cast<void>(injector.call(gadget, SYS_munmap,
+    static_cast<void>(injector.call(call_gadget, SYS_munmap,
                                     {recorder_address + free_page_size, whole_size - free_page_size, 0, 0, 0, 0}));
     return areas.error();
   }
@@ -245,7 +243,7 @@ Status Image::remove(const ptrace::Stopped& thread, std::uint64_t instruction) {
   const auto word = thread.peek(RemoteAddr(instruction));
   const bool has_own = word && std::memcmp(&*word, call.data(), call.size()) == 0;
   const std::uint64_t kept = has_own ? 0 : free_page_size;
-  const auto unmapped = injector.call(has_own ? instruction : gadget, SYS_munmap,
+  const auto unmapped = injector.call(has_own ? instruction : call_gadget, SYS_munmap,
                                       {recorder_address + kept, whole_size - kept, 0, 0, 0, 0});
   return unmapped ? Status(Done{}) : Status(unmapped.error());
 }

@@ -12,6 +12,7 @@ namespace tracer::inprocess {
 // One place for all processes, as the seccomp filter names it: far below the mappings that the kernel places from the
 // stack on downwards, far above a program's own, and where no sanitizer has its shadows.
 inline constexpr std::uint64_t recorder_address = 0x7ea0'0000'0000;
+inline constexpr std::uint64_t page_size = 4096;
 /// Calls from this page need no stop.
 inline constexpr std::uint64_t free_page_size = 4096;
 inline constexpr std::uint64_t tables_address = recorder_address + 0x0010'0000;
@@ -226,6 +227,7 @@ inline constexpr std::uint64_t with_flags = below_stack + 8;
 inline constexpr std::uint64_t with_return = with_flags + 8;
 /// At the start of the code: a call instruction that the tracer may use, and its size.
 inline constexpr std::size_t call_gadget_offset = 0;
+inline constexpr std::uint64_t call_gadget = recorder_address + call_gadget_offset;
 /// A text, for memfd_create.
 inline constexpr std::size_t name_offset = 16;
 

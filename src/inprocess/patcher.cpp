@@ -15,11 +15,9 @@
 namespace tracer::inprocess {
 namespace {
 
-constexpr std::uint64_t page_size = 4096;
 /// Instructions that are moved reach as far around themselves again.
 constexpr std::uint64_t reach = std::uint64_t{1} << 30;
 constexpr std::uint64_t largest_function = 65536;
-constexpr std::uint64_t gadget = recorder_address + call_gadget_offset;
 /// The recorder's entry, at the start of each page of stubs.
 constexpr std::uint64_t literal_size = 16;
 
@@ -101,7 +99,7 @@ Patcher::Page* Patcher::page_near(const ptrace::Stopped& thread, std::string_vie
   }
   {
     Injector injector(thread);
-    const auto mapped = injector.call(gadget, SYS_mmap,
+    const auto mapped = injector.call(call_gadget, SYS_mmap,
                                       {place, page_size, PROT_READ | PROT_EXEC,
                                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~std::uint64_t{0}, 0});
     if (!mapped || mapped.value() != place) {
@@ -202,7 +200,7 @@ bool Patcher::undo_all(const ptrace::Stopped& thread, const Symbols& symbols, bo
     std::array<std::byte, sizeof symbols.entry> literal{};
     const auto entry = std::as_bytes(std::span(&symbols.entry, 1));
     if (peek(thread, page.address, literal) && std::equal(entry.begin(), entry.end(), literal.begin())) {
-      done = injector.call(gadget, SYS_munmap, {page.address, page_size, 0, 0, 0, 0}).ok() && done;
+      done = injector.call(call_gadget, SYS_munmap, {page.address, page_size, 0, 0, 0, 0}).ok() && done;
     }
   }
   return done;

@@ -23,7 +23,7 @@ namespace tracer::ptrace {
 
 namespace {
 
-constexpr std::chrono::seconds longest_wait(2);
+constexpr std::chrono::seconds longest_answer(2);
 constexpr unsigned most_abandoned = 16;
 constexpr auto fusectl = 0x65735543;  // FUSE_CTL_SUPER_MAGIC of the kernel
 constexpr std::size_t most_at_once = std::size_t{1} << 15U;
@@ -41,7 +41,7 @@ struct Answer {
 
 /// Waits for something to read. Signals that arrive meanwhile, such as those of a timer, neither end nor prolong it.
 bool is_answered(int socket) {
-  const auto end = std::chrono::steady_clock::now() + longest_wait;
+  const auto end = std::chrono::steady_clock::now() + longest_answer;
   pollfd wanted{socket, POLLIN, 0};
   int ready = -1;
   do {

@@ -77,6 +77,10 @@ struct Expr {
   std::variant<Literal, Reference, Dereference, Outer, Reserved, Binary, Applied> node;
 };
 
+inline Box<Expr> boxed(Expr expr) {
+  return std::make_unique<Expr>(std::move(expr));
+}
+
 // ---------------------------------------------------------------------------------------------- types
 
 struct Type;

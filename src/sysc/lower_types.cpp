@@ -8,7 +8,6 @@ namespace tracer::sysc {
 
 using spec::none;
 using spec::Style;
-using spec::Type;
 using spec::TypeKind;
 
 namespace {
@@ -60,7 +59,7 @@ std::string type_suggestion(const Symbols& symbols, const std::string& name) {
 
 spec::TypeId TypeLowering::builtin(std::string_view name) {
   if (name == "ioctl_cmd") {
-    Type type;
+    spec::Type type;
     type.name = context_.builder.string(name);
     type.width = 4;
     type.style = Style::ioctl;
@@ -71,7 +70,7 @@ spec::TypeId TypeLowering::builtin(std::string_view name) {
   if (scalar == nullptr) {
     return none;
   }
-  Type type;
+  spec::Type type;
   type.name = context_.builder.string(name);
   type.width = scalar->width;
   type.is_signed = scalar->is_signed;
@@ -80,7 +79,7 @@ spec::TypeId TypeLowering::builtin(std::string_view name) {
 }
 
 spec::TypeId TypeLowering::fallback() {
-  Type type;
+  spec::Type type;
   type.name = context_.builder.string("ulong");
   type.width = 0;
   type.style = Style::hex;
@@ -125,7 +124,7 @@ spec::TypeId TypeLowering::with_style(spec::TypeId id, const ast::Name& name) {
   if (!style) {
     return id;
   }
-  Type type = context_.set.types[id];
+  spec::Type type = context_.set.types[id];
   switch (type.kind) {
     case TypeKind::pointer:
     case TypeKind::array:
@@ -145,7 +144,7 @@ spec::TypeId TypeLowering::with_style(spec::TypeId id, const ast::Name& name) {
 }
 
 spec::TypeId TypeLowering::with_bits(spec::TypeId id, const ast::Type& at) {
-  Type type = context_.set.types[id];
+  spec::Type type = context_.set.types[id];
   if (type.kind != TypeKind::scalar || type.width == 0 || type.width > 8 || at.bit_count > 8 * type.width) {
     context_.diagnostics.error(at.at, fmt::format("found {} bits of {}, expected bits of a scalar of a fixed size",
                                                   at.bit_count, text_of(id)));
@@ -156,7 +155,7 @@ spec::TypeId TypeLowering::with_bits(spec::TypeId id, const ast::Type& at) {
 }
 
 spec::TypeId TypeLowering::with_owner(spec::TypeId id, const ast::Name& name) {
-  Type type = context_.set.types[id];
+  spec::Type type = context_.set.types[id];
   if (type.kind != TypeKind::scalar || type.style != Style::fd) {
     context_.diagnostics.error(name.at, "found 'of " + name.text + "' on something that is no descriptor");
     return id;
@@ -167,7 +166,7 @@ spec::TypeId TypeLowering::with_owner(spec::TypeId id, const ast::Name& name) {
 }
 
 spec::TypeId TypeLowering::with_show(spec::TypeId id, const ast::Show& show, const Scope& scope) {
-  Type type = context_.set.types[id];
+  spec::Type type = context_.set.types[id];
   if (type.kind != TypeKind::scalar) {
     context_.diagnostics.error(show.at, "found 'show' on something that is no scalar, expected it on one");
     return id;
@@ -191,7 +190,7 @@ spec::Index TypeLowering::lower_show(const ast::Show& show, const Scope& scope) 
 
 spec::TypeId TypeLowering::with_width(spec::TypeId id, const ast::Name& name) {
   const Scalar* scalar = find_scalar(name.text);
-  Type type = context_.set.types[id];
+  spec::Type type = context_.set.types[id];
   if (scalar == nullptr || type.kind != TypeKind::scalar) {
     context_.diagnostics.error(name.at, scalar == nullptr
                                             ? "found " + name.text + ", expected a scalar such as u16" +
@@ -219,7 +218,7 @@ spec::Range TypeLowering::lower_args(const ast::Named& named, std::size_t expect
 
 spec::TypeId TypeLowering::type_of_set(const Symbol& symbol, const std::string& name) {
   const auto& set = *std::get<const ast::Set*>(symbol.declaration);
-  Type type = context_.set.types[builtin("uint")];
+  spec::Type type = context_.set.types[builtin("uint")];
   if (set.width) {
     const Scalar* scalar = find_scalar(set.width->text);
     if (scalar == nullptr) {
@@ -248,7 +247,7 @@ spec::TypeId TypeLowering::lower_node(const ast::Named& named, const ast::Type& 
                                           ", expected a type" + type_suggestion(context_.symbols, named.name));
     return fallback();
   }
-  Type type;
+  spec::Type type;
   type.name = context_.builder.string(named.name);
   type.index = symbol->index;
   if (const auto* structure = std::get_if<const ast::Struct*>(&symbol->declaration)) {
@@ -276,7 +275,7 @@ spec::TypeId TypeLowering::lower_node(const ast::Named& named, const ast::Type& 
 
 spec::TypeId TypeLowering::lower_node(const ast::Pointer& pointer, const ast::Type&, const Scope& scope,
                                       unsigned alias_depth) {
-  Type type;
+  spec::Type type;
   type.kind = TypeKind::pointer;
   type.target = lower(*pointer.target, scope, alias_depth);
   type.name = context_.builder.string("*" + text_of(type.target));
@@ -286,7 +285,7 @@ spec::TypeId TypeLowering::lower_node(const ast::Pointer& pointer, const ast::Ty
   return context_.builder.type(type);
 }
 
-void TypeLowering::lower_length(const ast::Length& length, Type& type, const Scope& scope) {
+void TypeLowering::lower_length(const ast::Length& length, spec::Type& type, const Scope& scope) {
   type.length_kind = length.kind;
   type.length = exprs_.lower_optional(length.count, scope);
   type.budget = exprs_.lower_optional(length.budget, scope);
@@ -299,7 +298,7 @@ void TypeLowering::lower_length(const ast::Length& length, Type& type, const Sco
 
 spec::TypeId TypeLowering::lower_node(const ast::Array& array, const ast::Type&, const Scope& scope,
                                       unsigned alias_depth) {
-  Type type;
+  spec::Type type;
   type.kind = TypeKind::array;
   type.target = lower(*array.element, scope, alias_depth);
   type.name = context_.builder.string(text_of(type.target) + "[]");
@@ -318,7 +317,7 @@ spec::TypeId TypeLowering::lower_node(const ast::Array& array, const ast::Type&,
 }
 
 spec::TypeId TypeLowering::lower_node(const ast::Bytes& bytes, const ast::Type&, const Scope& scope, unsigned) {
-  Type type;
+  spec::Type type;
   type.kind = TypeKind::bytes;
   type.name = context_.builder.string(bytes.hex ? "hexbytes" : "bytes");
   type.hex = bytes.hex;
@@ -328,7 +327,7 @@ spec::TypeId TypeLowering::lower_node(const ast::Bytes& bytes, const ast::Type&,
 }
 
 spec::TypeId TypeLowering::lower_node(const ast::Text& text, const ast::Type&, const Scope& scope, unsigned) {
-  Type type;
+  spec::Type type;
   type.kind = TypeKind::cstr;
   type.name = context_.builder.string("cstr");
   if (text.length) {
@@ -339,7 +338,7 @@ spec::TypeId TypeLowering::lower_node(const ast::Text& text, const ast::Type&, c
 
 spec::TypeId TypeLowering::lower_node(const ast::Custom& custom, const ast::Type&, const Scope& scope,
                                       unsigned alias_depth) {
-  Type type;
+  spec::Type type;
   type.kind = TypeKind::custom;
   type.width = 0;
   type.name = context_.builder.string(custom.function.text);

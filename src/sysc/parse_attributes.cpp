@@ -11,6 +11,7 @@ namespace tracer::sysc {
 
 namespace {
 
+using ast::boxed;
 using ast::Expr;
 
 // linux/netlink.h: NLA_F_NESTED, NLA_F_NET_BYTEORDER, NLA_TYPE_MASK, NLA_ALIGNTO.
@@ -18,10 +19,6 @@ constexpr std::int64_t nested_flag = 0x8000;
 constexpr std::int64_t byte_order_flag = 0x4000;
 constexpr std::int64_t type_mask = 0x3fff;
 constexpr std::int64_t alignment = 4;
-
-ast::Box<Expr> boxed(Expr expr) {
-  return std::make_unique<Expr>(std::move(expr));
-}
 
 Expr literal(Position at, std::int64_t value) {
   return {at, ast::Literal{value}};

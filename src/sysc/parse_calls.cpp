@@ -9,11 +9,8 @@ namespace tracer::sysc {
 
 namespace {
 
+using ast::boxed;
 using ast::Expr;
-
-ast::Box<Expr> boxed(Expr expr) {
-  return std::make_unique<Expr>(std::move(expr));
-}
 
 ast::Param parse_param(TokenStream& in) {
   ast::Param param;
@@ -83,7 +80,7 @@ void parse_result(TokenStream& in, ast::Signature& signature) {
 }
 
 /// Parses a key of a row: a number or the name of a constant.
-Expr parse_key(TokenStream& in) {
+Expr parse_row_key(TokenStream& in) {
   const Position at = in.position();
   if (in.at_kind(TokenKind::name)) {
     return {at, ast::Reference{std::string(in.take().text), {}}};
@@ -115,7 +112,7 @@ void parse_selector(TokenStream& in, ast::Signature& signature) {
     ast::Row row;
     if (!in.accept("else")) {
       while (at_key(in)) {
-        row.keys.push_back(parse_key(in));
+        row.keys.push_back(parse_row_key(in));
       }
       if (row.keys.empty()) {
         in.unexpected("a constant, 'else' or '}'");
@@ -161,7 +158,7 @@ void parse_redirect(TokenStream& in, ast::Call& call) {
   while (!in.accept("}")) {
     ast::RedirectRow row;
     while (at_key(in)) {
-      row.keys.push_back(parse_key(in));
+      row.keys.push_back(parse_row_key(in));
     }
     in.expect(":");
     row.call = in.expect_name("the name of a call");

@@ -8,6 +8,7 @@ namespace tracer::sysc {
 namespace {
 
 using ast::BinaryOp;
+using ast::boxed;
 using ast::Expr;
 using spec::ExprOp;
 
@@ -43,10 +44,6 @@ constexpr Operator operators[] = {{"==", BinaryOp::equal, comparison},
                                   {"-", BinaryOp::subtract, 4},
                                   {"*", BinaryOp::multiply, tightest},
                                   {"/", BinaryOp::divide, tightest}};
-
-ast::Box<Expr> boxed(Expr expr) {
-  return std::make_unique<Expr>(std::move(expr));
-}
 
 /// Parses a name that is one of a few, and returns its place among them.
 template <std::size_t N>

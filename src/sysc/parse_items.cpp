@@ -12,13 +12,10 @@ namespace tracer::sysc {
 
 namespace {
 
+using ast::boxed;
 using ast::Expr;
 using spec::Direction;
 using spec::StructKind;
-
-ast::Box<Expr> boxed(Expr expr) {
-  return std::make_unique<Expr>(std::move(expr));
-}
 
 ast::Alias parse_alias(TokenStream& in) {
   ast::Alias alias{in.expect_name("the name of the new type"), {}};

@@ -10,6 +10,7 @@ namespace tracer::sysc {
 namespace {
 
 using ast::Box;
+using ast::boxed;
 using ast::Expr;
 using ast::Type;
 using spec::Direction;
@@ -40,14 +41,14 @@ ast::Length parse_length(TokenStream& in) {
     parse_until_zero(in, length);
   } else {
     length.kind = LengthKind::count;
-    length.count = std::make_unique<Expr>(parse_expr(in));
+    length.count = boxed(parse_expr(in));
     if (in.accept("bytes")) {
       length.kind = LengthKind::byte_count;
     } else if (in.accept("until")) {
       parse_until_zero(in, length);
     }
     if (in.accept("of")) {
-      length.budget = std::make_unique<Expr>(parse_expr(in));
+      length.budget = boxed(parse_expr(in));
     }
   }
   if (in.accept("max")) {
@@ -132,7 +133,7 @@ ast::ShowPart parse_show_part(TokenStream& in) {
     part.text = in.expect_string("a string");
     return part;
   }
-  part.value = std::make_unique<Expr>(parse_expr(in));
+  part.value = boxed(parse_expr(in));
   const Position at = in.position();
   if (in.accept(":")) {
     part.type = std::make_unique<Type>(parse_base(in));
@@ -211,7 +212,7 @@ ast::Box<ast::Show> parse_show(TokenStream& in) {
       group.parts.push_back(parse_show_part(in));
       continue;
     }
-    group.condition = std::make_unique<Expr>(parse_expr(in));
+    group.condition = boxed(parse_expr(in));
     in.expect("{");
     while (!in.accept("}")) {
       group.parts.push_back(parse_show_part(in));
@@ -248,7 +249,7 @@ Type parse_type(TokenStream& in) {
   if (in.at_word("sized")) {
     in.take();
     in.expect("by");
-    pointer.sized_by = std::make_unique<Expr>(parse_expr(in));
+    pointer.sized_by = boxed(parse_expr(in));
   }
   return type_at(at, std::move(pointer));
 }

@@ -7,15 +7,13 @@ namespace tracer::sysc {
 
 namespace {
 
-using spec::Expr;
 using spec::ExprOp;
-using spec::Type;
 
-auto members(const Expr& e) {
+auto members(const spec::Expr& e) {
   return std::make_tuple(e.op, e.a, e.b, e.value);
 }
 
-auto members(const Type& t) {
+auto members(const spec::Type& t) {
   return std::make_tuple(t.kind, t.name, t.width, t.is_signed, t.style, t.set, t.custom, t.target, t.direction,
                          t.wide_pointer, t.length_kind, t.length, t.budget, t.max, t.hex, t.brief, t.sized_by, t.index,
                          t.args.first, t.args.count, t.bit_offset, t.bit_count);
@@ -34,16 +32,16 @@ std::size_t hash_of(const Tuple& tuple) {
 
 }  // namespace
 
-std::size_t TableBuilder::Hash::operator()(const Expr& e) const {
+std::size_t TableBuilder::Hash::operator()(const spec::Expr& e) const {
   return hash_of(members(e));
 }
-std::size_t TableBuilder::Hash::operator()(const Type& t) const {
+std::size_t TableBuilder::Hash::operator()(const spec::Type& t) const {
   return hash_of(members(t));
 }
-bool TableBuilder::Equal::operator()(const Expr& a, const Expr& b) const {
+bool TableBuilder::Equal::operator()(const spec::Expr& a, const spec::Expr& b) const {
   return members(a) == members(b);
 }
-bool TableBuilder::Equal::operator()(const Type& a, const Type& b) const {
+bool TableBuilder::Equal::operator()(const spec::Type& a, const spec::Type& b) const {
   return members(a) == members(b);
 }
 
@@ -57,7 +55,7 @@ spec::StringRef TableBuilder::string(std::string_view text) {
   return entry->second;
 }
 
-spec::ExprId TableBuilder::expr(const Expr& expr) {
+spec::ExprId TableBuilder::expr(const spec::Expr& expr) {
   const auto [entry, is_new] = exprs_.try_emplace(expr, next_index(set.exprs));
   if (is_new) {
     set.exprs.push_back(expr);
@@ -87,7 +85,7 @@ spec::Range TableBuilder::expr_list(const std::vector<spec::ExprId>& list) {
   return entry->second;
 }
 
-spec::TypeId TableBuilder::type(const Type& type) {
+spec::TypeId TableBuilder::type(const spec::Type& type) {
   const auto [entry, is_new] = types_.try_emplace(type, next_index(set.types));
   if (is_new) {
     set.types.push_back(type);
@@ -116,7 +114,7 @@ spec::Index TableBuilder::show(spec::ShowKind kind, const std::vector<spec::Show
 }
 
 bool TableBuilder::constant_value(spec::ExprId id, Abi abi, std::int64_t& value) const {
-  const Expr& e = set.exprs[id];
+  const spec::Expr& e = set.exprs[id];
   if (e.op == ExprOp::literal) {
     value = e.value;
     return true;

@@ -49,12 +49,6 @@ bool is_movable(const Instruction& instruction) {
   }
 }
 
-template <typename T>
-void append(std::vector<std::byte>& code, T value) {
-  const auto bytes = std::as_bytes(std::span(&value, 1));
-  code.insert(code.end(), bytes.begin(), bytes.end());
-}
-
 /// Appends the distance from the end of the instruction that it completes, at `at` of the whole.
 bool append_distance(std::vector<std::byte>& code, std::uint64_t at, std::uint64_t to) {
   const auto distance = static_cast<std::int64_t>(to - (at + code.size() + 4));

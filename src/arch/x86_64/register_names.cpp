@@ -14,7 +14,7 @@ namespace {
 /// The names of the first eight general registers in the order of their numbers, without the part for the width.
 constexpr std::array<std::string_view, 8> base_names = {"ax", "cx", "dx", "bx", "sp", "bp", "si", "di"};
 
-std::uint64_t truncated(std::uint64_t value, char width) {
+std::uint64_t low_part(std::uint64_t value, char width) {
   switch (width) {
     case 'd':
       return static_cast<std::uint32_t>(value);
@@ -40,23 +40,23 @@ std::optional<std::uint64_t> named_register(const Registers& registers, std::str
     if (!number || *number < 8 || *number > 15 || registers.mode_abi() == Abi::i386) {
       return std::nullopt;
     }
-    return truncated(registers.general(*number), narrow ? last : 'q');
+    return low_part(registers.general(*number), narrow ? last : 'q');
   }
   for (std::size_t i = 0; i < base_names.size(); ++i) {
     const std::string_view base_name = base_names[i];
     const std::uint64_t value = registers.general(i);
     if (name.size() == 3 && name.substr(1) == base_name && (name.front() == 'r' || name.front() == 'e')) {
-      return name.front() == 'r' ? value : truncated(value, 'd');
+      return name.front() == 'r' ? value : low_part(value, 'd');
     }
     if (name == base_name) {
-      return truncated(value, 'w');
+      return low_part(value, 'w');
     }
     if (base_name.back() == 'x' && name.size() == 2 && name.front() == base_name.front() &&
         (name.back() == 'l' || name.back() == 'h')) {
-      return truncated(name.back() == 'l' ? value : value >> 8, 'b');
+      return low_part(name.back() == 'l' ? value : value >> 8, 'b');
     }
     if (base_name.back() != 'x' && name.size() == 3 && name.substr(0, 2) == base_name && name.back() == 'l') {  // sil
-      return truncated(value, 'b');
+      return low_part(value, 'b');
     }
   }
   return std::nullopt;

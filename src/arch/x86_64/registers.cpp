@@ -7,41 +7,41 @@ namespace tracer::arch {
 namespace {
 
 // Indexes in struct user_regs_struct and user_regs_struct32 (asm/user_64.h, asm/user32.h), in words.
-struct Place {
+struct RegisterPlace {
   std::size_t wide;
   std::size_t narrow;
 };
-constexpr Place result_place{10, 6};
-constexpr Place number_place{15, 11};
-constexpr Place ip_place{16, 12};
-constexpr Place cs_place{17, 13};
-constexpr Place flags_place{18, 14};
-constexpr Place sp_place{19, 15};
+constexpr RegisterPlace result_place{10, 6};
+constexpr RegisterPlace number_place{15, 11};
+constexpr RegisterPlace ip_place{16, 12};
+constexpr RegisterPlace cs_place{17, 13};
+constexpr RegisterPlace flags_place{18, 14};
+constexpr RegisterPlace sp_place{19, 15};
 constexpr std::size_t fs_base_place = 21;
 constexpr std::size_t gs_base_place = 22;
 
 // rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 to r15.
-constexpr std::array<Place, 16> general_places = {{{10, 6},
-                                                   {11, 1},
-                                                   {12, 2},
-                                                   {5, 0},
-                                                   {19, 15},
-                                                   {4, 5},
-                                                   {13, 3},
-                                                   {14, 4},
-                                                   {9, 0},
-                                                   {8, 0},
-                                                   {7, 0},
-                                                   {6, 0},
-                                                   {3, 0},
-                                                   {2, 0},
-                                                   {1, 0},
-                                                   {0, 0}}};
+constexpr std::array<RegisterPlace, 16> general_places = {{{10, 6},
+                                                           {11, 1},
+                                                           {12, 2},
+                                                           {5, 0},
+                                                           {19, 15},
+                                                           {4, 5},
+                                                           {13, 3},
+                                                           {14, 4},
+                                                           {9, 0},
+                                                           {8, 0},
+                                                           {7, 0},
+                                                           {6, 0},
+                                                           {3, 0},
+                                                           {2, 0},
+                                                           {1, 0},
+                                                           {0, 0}}};
 
 // rdi, rsi, rdx, r10, r8, r9 (syscall(2)). The narrow set has i386 calls only, so its indexes are those of i386.
-constexpr std::array<Place, 6> wide_arguments = {{{14, 0}, {13, 1}, {12, 2}, {7, 3}, {9, 4}, {8, 5}}};
+constexpr std::array<RegisterPlace, 6> wide_arguments = {{{14, 0}, {13, 1}, {12, 2}, {7, 3}, {9, 4}, {8, 5}}};
 // ebx, ecx, edx, esi, edi, ebp.
-constexpr std::array<Place, 6> narrow_arguments = {{{5, 0}, {11, 1}, {12, 2}, {13, 3}, {14, 4}, {4, 5}}};
+constexpr std::array<RegisterPlace, 6> narrow_arguments = {{{5, 0}, {11, 1}, {12, 2}, {13, 3}, {14, 4}, {4, 5}}};
 
 // By DWARF register number: System V ABI for x86_64, figure 3.36, and for i386, table 2.14. The last is the return
 // address.
@@ -50,7 +50,7 @@ constexpr std::array<std::uint8_t, 9> narrow_by_dwarf = {6, 1, 2, 0, 15, 5, 3, 4
 
 constexpr std::uint64_t user32_cs = 0x23;
 
-const Place& argument_place(std::size_t index, Abi abi) {
+const RegisterPlace& argument_place(std::size_t index, Abi abi) {
   return abi == Abi::i386 ? narrow_arguments[index] : wide_arguments[index];
 }
 
@@ -77,7 +77,7 @@ std::uint64_t Registers::call_number() const {
 }
 
 std::uint64_t Registers::argument(std::size_t index, Abi abi) const {
-  const Place& place = argument_place(index, abi);
+  const RegisterPlace& place = argument_place(index, abi);
   const std::uint64_t value = get(place.wide, place.narrow);
   return abi == Abi::i386 ? static_cast<std::uint32_t>(value) : value;
 }
@@ -129,7 +129,7 @@ void Registers::set_call_number(std::uint64_t number) {
 }
 
 void Registers::set_argument(std::size_t index, Abi abi, std::uint64_t value) {
-  const Place& place = argument_place(index, abi);
+  const RegisterPlace& place = argument_place(index, abi);
   set(place.wide, place.narrow, value);
 }
 
@@ -142,12 +142,12 @@ void Registers::set_instruction_pointer(std::uint64_t address) {
 }
 
 std::uint64_t Registers::general(std::size_t number) const {
-  const Place& place = general_places[number];
+  const RegisterPlace& place = general_places[number];
   return get(place.wide, place.narrow);
 }
 
 void Registers::set_general(std::size_t number, std::uint64_t value) {
-  const Place& place = general_places[number];
+  const RegisterPlace& place = general_places[number];
   set(place.wide, place.narrow, value);
 }
 

@@ -100,12 +100,6 @@ bool is_far_or_short(const Instruction& instruction) {
   return instruction.facts.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR || instruction.facts.operand_width == 16;
 }
 
-template <typename T>
-void append(std::vector<std::byte>& code, T value) {
-  const auto bytes = std::as_bytes(std::span(&value, 1));
-  code.insert(code.end(), bytes.begin(), bytes.end());
-}
-
 /// Appends jmp rel32 or, if the target is out of its range, jmp *0(%rip) followed by the address.
 void append_jump(std::vector<std::byte>& code, std::uint64_t from, std::uint64_t to, Abi abi) {
   const auto distance = static_cast<std::int64_t>(to - (from + 5));

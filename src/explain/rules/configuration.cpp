@@ -339,7 +339,7 @@ std::optional<Finding> no_configuration(const Case& facts) {
   return finding;
 }
 
-constexpr Rule rules[] = {
+constexpr Rule configuration_table[] = {
     {"no-configuration", 35, "", "", no_configuration_words, "", no_configuration},
     {"configuration-error", 28, "", "", "line|Line|:|nknown |nable to find", "", wrong_line},
 };
@@ -347,7 +347,7 @@ constexpr Rule rules[] = {
 }  // namespace
 
 std::span<const Rule> configuration_rules() {
-  return rules;
+  return configuration_table;
 }
 
 }  // namespace tracer::explain::rules

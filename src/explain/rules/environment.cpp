@@ -61,7 +61,9 @@ std::string named_in_sentence(const Case& facts) {
     std::string line = line_with(facts.messages, words);
     line.resize(std::min(line.find(words), line.size()));
     for (const std::string_view verb : {" is", " variable", ":", " environment"}) {
-      line.resize(line.size() - (line.ends_with(verb) ? verb.size() : 0));
+      if (line.ends_with(verb)) {
+        line.erase(line.size() - verb.size());
+      }
     }
     const auto end = std::find_if(line.rbegin(), line.rend(), is_of_name);
     const auto begin = std::find_if_not(end, line.rend(), is_of_name);
@@ -132,7 +134,7 @@ std::optional<Finding> unset_variable(const Case& facts) {
   return refused_value(facts);
 }
 
-constexpr Rule rules[] = {
+constexpr Rule environment_table[] = {
     {"unset-variable", 45, "", "",
      " not set|is unset|must be set|unbound variable|is not defined|parameter null|KeyError: |equired|eeds a value|: ",
      "", unset_variable},
@@ -141,7 +143,7 @@ constexpr Rule rules[] = {
 }  // namespace
 
 std::span<const Rule> environment_rules() {
-  return rules;
+  return environment_table;
 }
 
 }  // namespace tracer::explain::rules

@@ -271,7 +271,7 @@ std::optional<Finding> reported_error(const Case& facts) {
   return finding;
 }
 
-constexpr Rule rules[] = {
+constexpr Rule errors_table[] = {
     {"other-file-system", 40, two_path_calls, "EXDEV", "", "", other_file_system},
     {"program-is-run", 40, "open openat openat2 creat truncate", "ETXTBSY", "", "", being_run},
     {"name-too-long", 40, file_calls, "ENAMETOOLONG", "", "", name_too_long},
@@ -294,7 +294,7 @@ constexpr Rule rules[] = {
 }  // namespace
 
 std::span<const Rule> error_rules() {
-  return rules;
+  return errors_table;
 }
 
 }  // namespace tracer::explain::rules

@@ -40,14 +40,14 @@ std::optional<Finding> shadowing_module(const Case& facts) {
   return finding;
 }
 
-constexpr Rule rules[] = {
+constexpr Rule exceptions_table[] = {
     {"hidden-module", 60, "", "", "cannot import name|has no attribute|partially initialized", "", shadowing_module},
 };
 
 }  // namespace
 
 std::span<const Rule> exception_rules() {
-  return rules;
+  return exceptions_table;
 }
 
 }  // namespace tracer::explain::rules

@@ -17,7 +17,7 @@ namespace tracer::explain::rules {
 namespace {
 
 /// Returns the directories in which a command was looked for, from the attempts to execute it.
-std::vector<std::string> directories_tried(const Process& process, const std::string& name) {
+std::vector<std::string> program_directories_tried(const Process& process, const std::string& name) {
   std::vector<std::string> directories;
   for (const Step& step : process.steps) {
     if (step.kind == Step::Kind::failure && step.order >= process.last_exec && base_name(step.path) == name &&
@@ -60,7 +60,7 @@ Finding command_not_found(const Case& facts, const std::string& name) {
   }
   finding.rule = "command-not-found";
   finding.cause = "the command " + name + " is in none of the directories of PATH";
-  const std::vector<std::string> tried = directories_tried(facts.process, name);
+  const std::vector<std::string> tried = program_directories_tried(facts.process, name);
   if (!tried.empty()) {
     finding.looked_at.push_back(name + " is in none of " + join(tried, ", "));
   }
@@ -129,7 +129,7 @@ std::optional<Finding> exec_missing(const Case& facts) {
   const bool is_only_one = is_named(name, facts.messages) && !contains(facts.messages, '/' + name) &&
                            facts.process.exit && !facts.process.exit->by_signal &&
                            facts.process.exit->status == not_found;  // PATH has one directory
-  if (directories_tried(facts.process, name).size() > 1 || is_only_one) {
+  if (program_directories_tried(facts.process, name).size() > 1 || is_only_one) {
     return command_not_found(facts, name);
   }
   if (!walk.dangling.empty()) {
@@ -331,7 +331,7 @@ std::optional<Finding> looked_for_in_path(const Case& facts) {
                                                                 : std::nullopt;
 }
 
-constexpr Rule rules[] = {
+constexpr Rule exec_table[] = {
     {"command-not-found", 30, "access faccessat faccessat2 stat newfstatat", "ENOENT", "", "", looked_for_in_path},
     {"program-missing", 25, "execve execveat", "ENOENT", "", "", exec_missing},
     {"command-not-found", 15, "", "", ": not found|command not found|Unknown command: |env: ", "", shell_found_nothing},
@@ -346,13 +346,13 @@ constexpr Rule rules[] = {
 
 bool was_looked_for_in_path(const Process& process, const std::string& name) {
   const std::string path = ':' + environment_value(process, "PATH") + ':';
-  const std::vector<std::string> tried = directories_tried(process, name);
+  const std::vector<std::string> tried = program_directories_tried(process, name);
   return std::count_if(tried.begin(), tried.end(),
                        [&](const std::string& directory) { return contains(path, ':' + directory + ':'); }) > 1;
 }
 
 std::span<const Rule> exec_rules() {
-  return rules;
+  return exec_table;
 }
 
 }  // namespace tracer::explain::rules

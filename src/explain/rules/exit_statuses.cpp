@@ -57,14 +57,14 @@ std::optional<Finding> silent_status(const Case& facts) {
   return finding;
 }
 
-constexpr Rule rules[] = {
+constexpr Rule exit_statuses_table[] = {
     {"silent-status", 10, "", "", "", "exit", silent_status},
 };
 
 }  // namespace
 
 std::span<const Rule> exit_status_rules() {
-  return rules;
+  return exit_statuses_table;
 }
 
 }  // namespace tracer::explain::rules

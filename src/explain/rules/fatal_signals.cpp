@@ -345,7 +345,7 @@ std::optional<Finding> broken_pipe(const Case& facts) {
   return finding;
 }
 
-constexpr Rule rules[] = {
+constexpr Rule fatal_signals_table[] = {
     {"segmentation-fault", 20, "", "", "", "SIGSEGV", segmentation_fault},
     {"illegal-instruction", 25, "", "", "", "SIGILL", illegal_instruction},
     {"bus-error", 25, "", "", "", "SIGBUS", bus_error},
@@ -358,7 +358,7 @@ constexpr Rule rules[] = {
 }  // namespace
 
 std::span<const Rule> fatal_signal_rules() {
-  return rules;
+  return fatal_signals_table;
 }
 
 }  // namespace tracer::explain::rules

@@ -442,7 +442,7 @@ std::optional<Finding> repository_of_another_user(const Case& facts) {
 
 constexpr std::string_view mounting_calls = "fsconfig open_tree open_tree_attr fspick move_mount";
 
-constexpr Rule rules[] = {
+constexpr Rule files_table[] = {
     {"immutable-file", 35, writing_calls, "EPERM EACCES", "", "", immutable},
     {"repository-of-another-user", 60, "", "", "detected dubious ownership in repository", "",
      repository_of_another_user},
@@ -478,7 +478,7 @@ constexpr Rule rules[] = {
 }  // namespace
 
 std::span<const Rule> file_rules() {
-  return rules;
+  return files_table;
 }
 
 }  // namespace tracer::explain::rules

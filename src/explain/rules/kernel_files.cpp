@@ -16,7 +16,7 @@ bool is_number(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-std::optional<Finding> not_mounted(const Case& facts) {
+std::optional<Finding> kernel_files_not_mounted(const Case& facts) {
   for (const auto& [directory, type] : {std::pair{"/proc", "proc"}, std::pair{"/sys", "sysfs"}}) {
     if (facts.path().starts_with(std::string(directory) + '/') && facts.snapshot() &&
         !facts.prober.is_on_kernel_file_system(directory)) {
@@ -94,10 +94,10 @@ std::optional<Finding> not_taken(const Case& facts) {
   return finding;
 }
 
-constexpr Rule rules[] = {
+constexpr Rule kernel_files_table[] = {
     {"value-not-taken", 40, "write writev pwrite64",
      "EINVAL EIO ERANGE EPERM EACCES EBUSY EOPNOTSUPP ESRCH ENOENT ENODEV", "", "", not_taken},
-    {"kernel-files-not-mounted", 21, file_calls, "ENOENT", "", "", not_mounted},
+    {"kernel-files-not-mounted", 21, file_calls, "ENOENT", "", "", kernel_files_not_mounted},
     {"not-of-this-kernel", 20, file_calls, "ENOENT", "", "", not_of_this_kernel},
     {"process-of-another", 32, file_calls, "EACCES EPERM", "", "", process_of_another},
     {"not-of-this-kernel", 35, file_calls, "EPERM EACCES", "", "", not_of_this_kernel},
@@ -106,7 +106,7 @@ constexpr Rule rules[] = {
 }  // namespace
 
 std::span<const Rule> kernel_file_rules() {
-  return rules;
+  return kernel_files_table;
 }
 
 }  // namespace tracer::explain::rules

@@ -402,7 +402,7 @@ constexpr std::string_view descriptor_calls =
     "epoll_create1 "
     "eventfd eventfd2 signalfd4 timerfd_create inotify_init inotify_init1 memfd_create io_uring_setup pidfd_open";
 
-constexpr Rule rules[] = {
+constexpr Rule limits_table[] = {
     {"no-such-processor", 45, "sched_setaffinity", "EINVAL", "", "", no_such_processor},
     {"open-file-limit", 40, descriptor_calls, "EMFILE ENFILE", "", "", too_many_files},
     {"open-file-limit", 45, "dup2 dup3", "EBADF", "", "", number_beyond_limit},
@@ -428,7 +428,7 @@ constexpr Rule rules[] = {
 }  // namespace
 
 std::span<const Rule> limit_rules() {
-  return rules;
+  return limits_table;
 }
 
 }  // namespace tracer::explain::rules

@@ -21,7 +21,7 @@ std::string after_last(const std::string& text, std::string_view separator) {
 }
 
 /// Returns the directories where the loader looked for a library, in order, without glibc-hwcaps subdirectories.
-std::vector<std::string> directories_tried(const Process& process, const std::string& library) {
+std::vector<std::string> library_directories_tried(const Process& process, const std::string& library) {
   std::vector<std::string> directories;
   for (const Step& step : process.steps) {
     if (step.kind != Step::Kind::failure || base_name(step.path) != library) {
@@ -183,7 +183,7 @@ std::optional<Finding> missing_library(const Case& facts) {
     return unusable;
   }
   Finding finding;
-  const std::vector<std::string> tried = directories_tried(facts.process, library);
+  const std::vector<std::string> tried = library_directories_tried(facts.process, library);
   const std::vector<std::string> elsewhere = find_elsewhere(facts, library);
   finding.cause =
       "the shared library " + library + " is missing: it is in none of the directories that the loader looks in";
@@ -334,7 +334,7 @@ std::optional<Finding> library_to_link(const Case& facts) {
   return finding;
 }
 
-constexpr Rule rules[] = {
+constexpr Rule loader_table[] = {
     {"missing-library", 30, "", "", ": cannot open shared object file", "", missing_library},
     {"library-not-usable", 45, "", "",
      ": invalid ELF header|: file too short|: cannot read file data|: ELF load command", "", damaged_library},
@@ -354,7 +354,7 @@ constexpr Rule rules[] = {
 }  // namespace
 
 std::span<const Rule> loader_rules() {
-  return rules;
+  return loader_table;
 }
 
 }  // namespace tracer::explain::rules

@@ -154,7 +154,7 @@ constexpr std::string_view making_calls =
     "open openat openat2 mkdir mkdirat link linkat symlink symlinkat mknod mknodat rename renameat "
     "renameat2";
 
-constexpr Rule rules[] = {
+constexpr Rule locks_table[] = {
     {"lock-held", 40, "flock fcntl fcntl64", "EAGAIN EWOULDBLOCK EACCES EINTR ERESTARTSYS", "", "", lock_held},
     {"lock-file-exists", 25, making_calls, "EEXIST", "", "", lock_file_exists},
     {"already-running", 30, "kill", "EPERM", "", "", already_running},
@@ -165,7 +165,7 @@ constexpr Rule rules[] = {
 }  // namespace
 
 std::span<const Rule> lock_rules() {
-  return rules;
+  return locks_table;
 }
 
 }  // namespace tracer::explain::rules

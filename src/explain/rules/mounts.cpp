@@ -144,7 +144,7 @@ std::optional<Finding> no_such_file_system(const Case& facts) {
   return finding;
 }
 
-constexpr Rule rules[] = {
+constexpr Rule mounts_table[] = {
     {"unknown-option", 80, "mount fsconfig", "EINVAL", "", "", option_refused},
     {"unknown-file-system", 40, "mount fsopen", "ENODEV", "", "", unknown_file_system},
     {"not-a-device", 80, "mount fsconfig", "ENOTBLK", "", "", no_block_device},
@@ -156,7 +156,7 @@ constexpr Rule rules[] = {
 }  // namespace
 
 std::span<const Rule> mount_rules() {
-  return rules;
+  return mounts_table;
 }
 
 }  // namespace tracer::explain::rules

@@ -464,7 +464,7 @@ std::optional<Finding> no_such_interface(const Case& facts) {
   return std::nullopt;
 }
 
-constexpr Rule rules[] = {
+constexpr Rule network_table[] = {
     {"no-such-interface", 45, "", "", "No such device|no device matches name", "", no_such_interface},
     {"port-in-use", 40, "bind listen", "EADDRINUSE", "", "", address_in_use},
     {"privileged-port", 40, "bind", "EACCES", "", "", low_port},
@@ -494,7 +494,7 @@ constexpr Rule rules[] = {
 }  // namespace
 
 std::span<const Rule> network_rules() {
-  return rules;
+  return network_table;
 }
 
 }  // namespace tracer::explain::rules

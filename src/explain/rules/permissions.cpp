@@ -468,7 +468,7 @@ std::optional<Finding> signal_refused(const Case& facts) {
   return finding;
 }
 
-constexpr Rule rules[] = {
+constexpr Rule permissions_table[] = {
     {"refuses-user", 15, "", "", "ermission denied|peration not permitted", "", refuses_user},
     {"signal-refused", 28, "kill tgkill tkill", "EPERM", "", "", signal_refused},
     {"not-owner", 30, "chmod fchmodat fchmodat2 utimensat utime utimes setxattr lsetxattr removexattr lremovexattr",
@@ -494,7 +494,7 @@ constexpr Rule rules[] = {
 }  // namespace
 
 std::span<const Rule> permission_rules() {
-  return rules;
+  return permissions_table;
 }
 
 }  // namespace tracer::explain::rules

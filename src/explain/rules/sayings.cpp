@@ -566,14 +566,14 @@ std::optional<Finding> saying(const Case& facts) {
   return std::nullopt;
 }
 
-constexpr Rule rules[] = {
+constexpr Rule sayings_table[] = {
     {"saying", 85, "", "", "", "exit", saying},
 };
 
 }  // namespace
 
 std::span<const Rule> saying_rules() {
-  return rules;
+  return sayings_table;
 }
 
 }  // namespace tracer::explain::rules

@@ -224,7 +224,7 @@ std::optional<Finding> trace_refused(const Case& facts) {
   return finding;
 }
 
-constexpr Rule rules[] = {
+constexpr Rule security_modules_table[] = {
     {"security-module", 25, file_calls, "EACCES EPERM", "", "", file_refused},
     {"security-module", 30, "execve execveat", "EACCES EPERM", "", "", file_refused},
     {"security-module", 25, "bind connect", "EACCES EPERM", "", "", network_refused},
@@ -234,7 +234,7 @@ constexpr Rule rules[] = {
 }  // namespace
 
 std::span<const Rule> security_module_rules() {
-  return rules;
+  return security_modules_table;
 }
 
 }  // namespace tracer::explain::rules

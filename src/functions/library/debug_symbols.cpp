@@ -8,13 +8,13 @@
 #include "base/printable.h"
 #include "debuginfo/debug_file.h"
 #include "debuginfo/mini_debug.h"
+#include "functions/library/module_reader.h"
 
 namespace tracer::functions::library {
 
 namespace {
 
-constexpr int max_symbols = 1 << 22;
-constexpr std::size_t max_name_size = 16384;
+constexpr int max_debug_symbols = 1 << 22;
 constexpr std::size_t max_answer = std::size_t{64} << 20;  // bytes
 
 }  // namespace
@@ -37,7 +37,7 @@ class Functions {
       }
       Elf_Data* data = ::elf_getdata(section, nullptr);
       GElf_Sym symbol;
-      for (int i = 0; data != nullptr && i < max_symbols && ::gelf_getsym(data, i, &symbol) != nullptr; ++i) {
+      for (int i = 0; data != nullptr && i < max_debug_symbols && ::gelf_getsym(data, i, &symbol) != nullptr; ++i) {
         add(symbol, symbol.st_value, ::elf_strptr(mini.get(), header.sh_link, symbol.st_name));
       }
     }
@@ -46,7 +46,7 @@ class Functions {
   void read_separate(debuginfo::ObjectFiles& files) {
     const debuginfo::DebugFile file(files);
     const int count = file.module() != nullptr ? ::dwfl_module_getsymtab(file.module()) : 0;
-    for (int i = 0; i < std::min(count, max_symbols); ++i) {
+    for (int i = 0; i < std::min(count, max_debug_symbols); ++i) {
       GElf_Sym symbol;
       GElf_Addr address = 0;
       const char* name = ::dwfl_module_getsym_info(file.module(), i, &symbol, &address, nullptr, nullptr, nullptr);

@@ -12,7 +12,7 @@ namespace tracer::functions::library {
 
 namespace {
 
-constexpr std::size_t max_text_size = 4U << 20;
+constexpr std::size_t max_file_size = 4U << 20;
 constexpr std::size_t max_items = 100'000;
 constexpr unsigned max_imports = 32;  // within each other, and in a file
 
@@ -213,7 +213,7 @@ const LtraceConf::Scope& LtraceConf::read_items(std::string_view text, std::stri
   if (!is_new) {
     return scope;
   }
-  text = text.substr(0, max_text_size);
+  text = text.substr(0, max_file_size);
   unsigned line = 0;
   while (!text.empty()) {
     ++line;

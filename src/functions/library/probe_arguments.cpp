@@ -9,7 +9,7 @@ namespace tracer::functions::library {
 namespace {
 
 constexpr std::size_t max_arguments = 12;
-constexpr std::size_t max_text_size = 4096;
+constexpr std::size_t max_arguments_size = 4096;
 constexpr std::size_t max_word_size = 64;
 
 using Where = ProbeArgument::Where;
@@ -237,7 +237,7 @@ void read_form(Reader& reader, ProbeArgument& argument, Abi abi) {
 }  // namespace
 
 std::vector<ProbeArgument> parse_probe_arguments(std::string_view text, Abi abi) {
-  Reader reader(text.substr(0, max_text_size));
+  Reader reader(text.substr(0, max_arguments_size));
   const bool arm = abi == Abi::aarch64 || abi == Abi::arm;
   std::vector<ProbeArgument> arguments;
   reader.skip_blanks();

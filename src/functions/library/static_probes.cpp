@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/printable.h"
+#include "functions/library/module_reader.h"
 
 namespace tracer::functions::library {
 
@@ -20,9 +21,8 @@ namespace {
 constexpr std::size_t max_sections = 65536;
 constexpr std::size_t max_probes = 100'000;
 constexpr std::size_t max_note_bytes = std::size_t{64} << 20;
-constexpr std::size_t max_text_size = 4096;
+constexpr std::size_t max_note_text_size = 4096;
 constexpr std::size_t max_symbol_size = 65;  // those in arguments are shorter
-constexpr std::size_t max_symbols = std::size_t{1} << 22;
 
 class ProbeReader {
  public:
@@ -130,7 +130,7 @@ void ProbeReader::read_note(std::span<const char> description) {
       return;
     }
     const std::string_view text(rest.data(), static_cast<std::size_t>(end - rest.begin()));
-    if (text.size() > max_text_size) {
+    if (text.size() > max_note_text_size) {
       return;
     }
     *into = printable(text);

@@ -14,7 +14,6 @@ namespace tracer::inprocess::recorder {
 
 extern "C" std::uint64_t copy_bytes(std::byte* to, const void* from, std::uint64_t count);
 
-inline constexpr std::uint64_t page_size = 4096;
 inline constexpr std::uint64_t address_end = 0x7fff'ffff'f000;
 
 inline const Commons& commons() {

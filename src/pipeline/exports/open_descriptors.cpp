@@ -7,7 +7,7 @@ namespace tracer::pipeline::exports {
 
 namespace {
 
-constexpr std::size_t most_expected = 10'000;  // children that are not followed never appear
+constexpr std::size_t most_inherited = 10'000;  // children that are not followed never appear
 
 /// Whether an argument has a flag such as O_CLOEXEC.
 bool closes_on_exec(const json_t* arguments) {
@@ -90,7 +90,7 @@ bool OpenDescriptors::follow(const Call& call) {
 }
 
 void OpenDescriptors::forks(const Process& parent, pid_t child) {
-  if (inherited_.size() < most_expected) {
+  if (inherited_.size() < most_inherited) {
     inherited_[child] = held_[parent.id];
   }
 }

@@ -69,7 +69,7 @@ constexpr std::uint64_t monotonic_clock = 3;
 constexpr std::uint64_t boottime_clock = 6;
 constexpr std::uint64_t own_clock = 64;
 
-constexpr std::size_t most_expected = 10'000;  // children that are not followed never appear
+constexpr std::size_t most_born = 10'000;  // children that are not followed never appear
 constexpr unsigned deepest = 64;
 
 /// SplitMix64, which mixes all bits.
@@ -431,7 +431,7 @@ void Perfetto::forks(const Thread& thread, pid_t child, bool is_thread, Time tim
   fork.message(event_field::annotations, annotation);
   fork.fixed(event_field::flow_ids, mixed(seed_ + ++last_flow_ * 8 + 7));
   write_event(fork, time);
-  if (born_.size() < most_expected) {
+  if (born_.size() < most_born) {
     born_[child] = mixed(seed_ + last_flow_ * 8 + 7);
   }
   if (!is_thread) {

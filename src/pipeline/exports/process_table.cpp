@@ -11,7 +11,7 @@ namespace tracer::pipeline::exports {
 namespace {
 
 /// The most children that are remembered before they appear: those that are not followed never do.
-constexpr std::size_t most_expected = 100'000;
+constexpr std::size_t most_parents = 100'000;
 
 constexpr std::size_t most_execs = 64;                     // of a process
 constexpr std::size_t most_bytes = std::size_t{16} << 10;  // of a command line, and of what an exec changes
@@ -97,7 +97,7 @@ Thread& ProcessTable::of(pid_t tid) {
 
 void ProcessTable::forks(pid_t parent, pid_t child, bool is_thread, Time time) {
   const Thread& thread = of(parent);
-  if (!is_thread && parents_.size() < most_expected) {
+  if (!is_thread && parents_.size() < most_parents) {
     parents_[child] = {thread.process->id, processes_.at(thread.process->pid).environment};
   }
   exporter_.forks(thread, child, is_thread, time);

@@ -13,7 +13,7 @@ namespace {
 
 /// The most bytes that are dumped of one call: the tracee chooses the lengths, and thousands of iovecs may share a
 /// buffer.
-constexpr std::uint64_t most_bytes = std::uint64_t{16} * 1024 * 1024;
+constexpr std::uint64_t most_dumped = std::uint64_t{16} * 1024 * 1024;
 constexpr std::uint64_t header_cost = 64;  // the cost of the line above a buffer, even if the buffer is unreadable
 constexpr std::size_t row = 16;
 constexpr std::uint64_t everything = ~std::uint64_t{0};  // all that a call was given to write
@@ -103,7 +103,7 @@ class Dumper {
   TextBuffer& text_;
   const trace::Memory& memory_;
   unsigned word_;
-  std::uint64_t left_ = most_bytes;
+  std::uint64_t left_ = most_dumped;
 };
 
 }  // namespace

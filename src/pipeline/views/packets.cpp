@@ -12,7 +12,7 @@ namespace tracer::pipeline::views {
 namespace {
 
 /// The most bytes of one call that are kept: the tracee chooses the lengths.
-constexpr std::uint64_t most_bytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t most_of_packet = std::uint64_t{1} << 20;
 
 /// The most that the kernel transfers in one call (MAX_RW_COUNT). Sizes in the tracee's memory, and injected results,
 /// may say more.
@@ -52,7 +52,7 @@ class Reader {
       : memory_(memory), word_(word_size(abi)), bytes_(bytes) {}
 
   void read(const DataCall& call, const std::array<std::uint64_t, 6>& args, std::uint64_t total) {
-    left_ = std::min(total, most_bytes);
+    left_ = std::min(total, most_of_packet);
     switch (call.carrier) {
       case DataCall::Carrier::buffer:
         buffer(RemoteAddr(args[1]), std::min(left_, args[2]));
@@ -69,7 +69,7 @@ class Reader {
   }
   /// Reads a struct msghdr: name, its length (padded to a word), iov, iovlen, …
   void message(RemoteAddr address, std::uint64_t total) {
-    left_ = std::min(total, most_bytes);
+    left_ = std::min(total, most_of_packet);
     message(address);
   }
   [[nodiscard]] std::optional<std::uint64_t> word(RemoteAddr address) const {

@@ -8,7 +8,7 @@ namespace tracer::replay::viewer {
 namespace {
 
 /// How many blocks' lines are held. They can be made anew.
-constexpr std::size_t most_held = 64;
+constexpr std::size_t most_lines = 64;
 
 }  // namespace
 
@@ -16,7 +16,7 @@ const std::vector<ShownLine>& Pages::lines(std::size_t block) {
   if (const auto known = lines_.find(block); known != lines_.end()) {
     return known->second;
   }
-  if (lines_.size() >= most_held) {
+  if (lines_.size() >= most_lines) {
     lines_.clear();
   }
   const Recording::Rows& rows = recording_.rows(block);

@@ -9,7 +9,7 @@ namespace tracer::replay::viewer {
 namespace {
 
 /// How many blocks are held: enough for the screen, and to go back and forth.
-constexpr std::size_t most_held = 12;
+constexpr std::size_t most_blocks = 12;
 /// How many blocks are searched for the ends of calls that a block begins. The details of a call search all.
 constexpr std::size_t usual_ahead = 64;
 
@@ -117,7 +117,7 @@ const Recording::Rows& Recording::rows(std::size_t block) {
     return held_.front().rows;
   }
   Held decoded{block, decode(block, false, usual_ahead, [] { return true; })};
-  if (held_.size() == most_held) {
+  if (held_.size() == most_blocks) {
     held_.pop_back();
   }
   held_.push_front(std::move(decoded));
