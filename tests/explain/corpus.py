@@ -193,7 +193,7 @@ if __name__ == '__main__':
     twice = {case[0] for case in CASES if sum(other[0] == case[0] for other in CASES) > 1}
     if twice:
         sys.exit(f'names that stand twice: {twice}')
-    chosen = [word for word in sys.argv if word.startswith('--families=')]
-    sys.argv = [word for word in sys.argv if word not in chosen]
-    names = chosen[0].split('=', 1)[1].split(',') if chosen else FAMILIES
-    main([test_of(case) for name in names for case in FAMILIES[name]])
+    chosen = {name: value for name, _, value in (word.partition('=') for word in sys.argv) if name in ('--families', '--every')}
+    sys.argv = [word for word in sys.argv if word.split('=')[0] not in chosen]
+    names = chosen['--families'].split(',') if '--families' in chosen else FAMILIES
+    main([test_of(case) for name in names for case in FAMILIES[name]][::int(chosen.get('--every', 1))])

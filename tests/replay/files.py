@@ -328,7 +328,8 @@ def a_long_replay_shows_its_progress_and_ends_with_what_there_is(place):
     shown = b''
     third = len(recorded) // 3
     fcntl.fcntl(replay.stdin, fcntl.F_SETPIPE_SZ, 4096)
-    replay.stdin.write(recorded[:third])  # more than the pipe holds: it reads by now
+    replay.stdin.write(recorded[:third])
+    replay.stdin.flush()  # more than the pipe holds: it reads by now
     time.sleep(1.1)  # the progress shows after a second, when more has come
     replay.stdin.write(recorded[third:2 * third])
     replay.stdin.flush()
