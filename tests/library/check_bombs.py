@@ -269,7 +269,7 @@ def compiled(bench, text, *options):
     return program
 
 
-def expect_little(bench, program, *options, most=MOST_MEMORY, quick=3.0):
+def expect_little(bench, program, *options, quick=3.0):
     """As expect_quick(), where there is much output."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run([bench.tracer, '-q', '-o', '/dev/null', *options, str(program)], timeout=TIMEOUT,
@@ -277,7 +277,7 @@ def expect_little(bench, program, *options, most=MOST_MEMORY, quick=3.0):
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     processor = used.ru_utime + used.ru_stime - usage.ru_utime - usage.ru_stime
     expect(done.returncode == 0, f'status {done.returncode}: {done.stderr}')
-    expect(used.ru_maxrss < most, f'{options}: {used.ru_maxrss} KB')
+    expect(used.ru_maxrss < MOST_MEMORY, f'{options}: {used.ru_maxrss} KB')
     expect(processor < quick, f'{options}: {processor:.1f} s of processor')
 
 
@@ -339,7 +339,7 @@ int main(void) {
   return 0;
 }
 '''.replace('LIBRARY', str(library)).replace('CODE', CODE))
-    expect_little(bench, program, '-k', '-e', 'trace=getppid', most=3 * MOST_MEMORY, quick=20)
+    expect_little(bench, program, '-k', '-e', 'trace=getppid', quick=20)
 
 
 def long_names(bench):
@@ -547,7 +547,7 @@ int main(void) {
   return 0;
 }
 '''.replace('FOLDER', str(bench.folder)))
-    expect_little(bench, program, '-e', 'trace=none', '-e', 'symbol=zz*', most=2 * MOST_MEMORY, quick=10)
+    expect_little(bench, program, '-e', 'trace=none', '-e', 'symbol=zz*', quick=10)
 
 
 def many_cies(bench):

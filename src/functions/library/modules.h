@@ -35,7 +35,7 @@ class ModuleCache {
  private:
   using Key = std::tuple<dev_t, ino_t, off_t, std::int64_t>;
   static constexpr std::size_t max_files = 4096;
-  static constexpr std::uint64_t max_unused_bytes = std::uint64_t{128} << 20;  ///< of files
+  static constexpr std::uint64_t max_unused_bytes = std::uint64_t{48} << 20;  ///< of files
   std::map<Key, std::shared_ptr<const ModuleFile>> files_;
   std::uint64_t bytes_read_ = 0;  ///< sizes of the files that were read since the unused ones were dropped
 };
