@@ -182,6 +182,7 @@ Result<process::EngineOptions> engine_options(const cli::Options& options, const
       launch.args.front() = *startup.argv0;
     }
     launch.environment = startup.environment;
+    launch.stack_limit = startup.stack_limit;
     launch.daemonize = startup.daemonize;
     launch.message_prefix = options.program_name + ": ";
     result.launch = std::move(launch);

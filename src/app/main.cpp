@@ -27,6 +27,7 @@
 #include "cli/ltrace.h"
 #include "cli/parser.h"
 #include "cli/tips.h"
+#include "process/stack_limit.h"
 #include "ptrace/foreground_proxy.h"
 #include "replay/information.h"
 #include "spec/strace_tables.h"
@@ -179,6 +180,11 @@ int perform(cli::Options options, spec::Tables& tables, const Definitions& defin
 
 int run(const std::vector<std::string>& words) {
   drop_raised_rights();
+  const auto stack_limit = process::raise_stack_limit();
+  if (!stack_limit) {
+    Speaker{words.empty() ? "" : words.front()}(stack_limit.error().message);
+    return EXIT_FAILURE;
+  }
   cli::Environment environment;
   environment.user = ::geteuid();
   environment.abis = arch::machine_abis();
@@ -204,6 +210,7 @@ int run(const std::vector<std::string>& words) {
   }
   cli::Options options = with_explaining(std::get<cli::Options>(std::move(outcome)), tables);
   options.extras.files = with_explained(options.extras);
+  options.startup.stack_limit = stack_limit.value();
   std::optional<spec::StraceTables> as_strace;
   if (options.compat == cli::Compat::strace) {
     tables = as_strace.emplace(tables).tables();

@@ -1,6 +1,7 @@
 // The parsed command line as plain data. parse_command_line() creates it; it does not change afterwards.
 #pragma once
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <chrono>
@@ -38,6 +39,7 @@ struct Startup {
   std::vector<std::string> program;  ///< the command and its arguments; empty with -p alone
   std::optional<std::string> argv0;
   std::vector<std::string> environment;  ///< NAME=VALUE, or NAME to remove it, in order
+  std::optional<rlimit> stack_limit;     ///< what the program gets, if it is not what the tracer has
   std::optional<RunAs> user;
   std::vector<pid_t> attach;  ///< without duplicates, in the order given
   process::Daemonize daemonize = process::Daemonize::no;

@@ -1,6 +1,7 @@
 // The program to be traced: who it is and where it comes from.
 #pragma once
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <cstdint>
@@ -25,6 +26,7 @@ struct LaunchOptions {
   std::vector<std::string> args;         ///< from argv[0] on, with --argv0 already in its place
   std::vector<std::string> environment;  ///< changes to it, in order: NAME=VALUE, or NAME to remove it
   std::optional<Identity> identity;
+  std::optional<rlimit> stack_limit;  ///< instead of the tracer's own
   Daemonize daemonize = Daemonize::no;
   bool no_new_rights = false;  ///< set-user-ID bits and file capabilities are ignored, as under an unprivileged tracer
   bool takes_streams = false;  ///< the tracer leaves its standard input and output to the program

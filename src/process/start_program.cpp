@@ -122,6 +122,9 @@ bool install_filter(std::span<const sock_filter> filter) {
     args.push_back(const_cast<char*>(arg.c_str()));
   }
   args.push_back(nullptr);
+  if (options.stack_limit && ::setrlimit(RLIMIT_STACK, &*options.stack_limit) != 0) {
+    die(options, "setrlimit", errno, 1);
+  }
   ::execve(options.path.c_str(), args.data(), environ);
   const int why = errno;
   [[maybe_unused]] const ssize_t sent = ::send(gate.inner.get(), &why, sizeof why, MSG_NOSIGNAL);

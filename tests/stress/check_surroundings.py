@@ -156,6 +156,23 @@ def few_resources(tracer, folder):
                 assert done.stdout == 'well\n' if done.returncode == 0 else is_out_of_memory or not done.stdout, what
                 assert len(lines) <= 2 and (done.returncode == 0 or lines), what
                 assert 'terminate called' not in done.stderr and 'CAP_BPF' not in done.stderr, what
+    if os.environ.get('SANITIZED') != '1':
+        check_small_stacks(tracer, folder)
+
+
+def check_small_stacks(tracer, folder):
+    """The program gets the limit that it was to have; the tracer has more, or says what it needs."""
+    for size in (64, 128, 512):
+        def limit(size=size):
+            resource.setrlimit(resource.RLIMIT_STACK, (size << 10, 1 << 20))
+        for mode in ([], ['-f', '-k', '-yy'], ['-e', 'library=*'], ['-c', '--engine=bpf'], ['-D']):
+            done = run(tracer, '-o', folder / 'log', *mode, 'sh', '-c', 'ulimit -Ss', preexec_fn=limit)
+            assert (done.returncode, done.stdout) == (0, f'{size}\n'), f'{mode} {size} KB: {done}'
+    def little_for_a_user():
+        resource.setrlimit(resource.RLIMIT_STACK, (64 << 10, 64 << 10))
+    done = run('setpriv', '--reuid=65534', '--clear-groups', '--inh-caps=-all', tracer, 'echo', 'well', preexec_fn=little_for_a_user)
+    assert (done.returncode, done.stdout) == (1, ''), done
+    assert done.stderr.endswith('the stack may have 64 KB, and the tracer needs 128: raise the limit (ulimit -s)\n'), done
 
 
 def many_sockets(tracer, folder):
