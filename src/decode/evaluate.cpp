@@ -96,6 +96,8 @@ bool Evaluator::is_asked_for(spec::Option option) const {
       return !state_.depth.abbreviate;
     case spec::Option::io_uring:
       return session_.setting.options.rings;
+    case spec::Option::raw:
+      return session_.out.constant_form() == format::ConstantForm::raw;
   }
   return false;
 }

@@ -201,14 +201,14 @@ std::uint64_t StructDecoder::least_readable(const Struct& layout, std::uint64_t 
   if (layout.has_brief && (layout.is_part || state_.depth.abbreviate) && own_size(layout) != nullptr) {
     return std::min(wanted, end_of(layout, &Field::in_brief));  // what does not show need not be there
   }
+  if (layout.has_short) {
+    return size_of_first_field(layout);
+  }
   if (!is_in_message(scope)) {
     return wanted;
   }
   if (layout.is_list) {
     return 0;
-  }
-  if (layout.has_short) {
-    return size_of_first_field(layout);
   }
   return layout.variable ? std::min<std::uint64_t>(wanted, layout.layout.size[index_of(session_.abi)]) : wanted;
 }
@@ -332,6 +332,9 @@ void StructDecoder::fields(Context context, std::uint64_t available, bool in_par
       break;
     }
     if (unread && !f.in_short) {
+      if (portion == Portion::rest) {
+        break;  // it has shown at the entry
+      }
       out_.begin_bare_field("unreadable", "address");
       out_.address(scope.place.address + end_of(*scope.type, &Field::in_short));
       break;

@@ -83,8 +83,9 @@ enum class ExprOp : std::uint8_t {
 enum class Option : std::uint8_t {
   verbose,   // -v
   io_uring,  // --io-uring
+  raw,       // -X raw
 };
-inline constexpr std::array<std::string_view, 2> option_names = {"verbose", "io_uring"};
+inline constexpr std::array<std::string_view, 3> option_names = {"verbose", "io_uring", "raw"};
 
 /// What is known of a number beside the memory of the tracee.
 enum class Lookup : std::uint8_t {
