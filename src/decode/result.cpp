@@ -97,11 +97,13 @@ bool CallDecoder::explains_nothing(const Type& note, std::uint64_t bits) const {
   if (note.set != spec::none) {
     const auto& set = tables_.sets[note.set];
     const bool says = state_.signature->note_prefix != spec::none || state_.signature->note_styled;
-    return set.is_flags ? !format::has_name_for_zero(tables_, note.set) &&
-                              (bits == 0 || (!says && !has_flag(tables_, set, bits)))
-                        : format::constant_name(tables_, note.set, bits, session_.abi).empty();
+    return set.is_flags
+               ? (bits == 0 ? !format::has_name_for_zero(tables_, note.set) : !says && !has_flag(tables_, set, bits))
+               : format::constant_name(tables_, note.set, bits, session_.abi).empty();
   }
-  return bits == 0 && (note.style == spec::Style::signal || note.style == spec::Style::time);
+  constexpr std::uint64_t last_signal = 64;
+  return note.style == spec::Style::signal ? bits == 0 || bits > last_signal
+                                           : bits == 0 && note.style == spec::Style::time;
 }
 
 void CallDecoder::emit_note(std::uint64_t bits) {
