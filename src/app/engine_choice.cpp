@@ -13,6 +13,7 @@
 #include "app/wiring.h"
 #include "bpf/engine.h"
 #include "explain/calls_of_interest.h"
+#include "explain/file_header.h"
 #include "explain/story.h"
 #include "inprocess/engine.h"
 #include "proc/cgroups/finder.h"
@@ -124,6 +125,13 @@ std::string why_not_by_bpf(const cli::Options& options) {
     return "-e read= and -e write= need more of a buffer than is captured";
   }
   return {};
+}
+
+/// Whether strace says of the program, which it shows calls of or counts, that it runs in 32 bit mode. A kernel that
+/// only counts does not say so.
+bool runs_in_32_bit_mode(const cli::Options& options, const process::EngineOptions& engine_options) {
+  return options.compat == cli::Compat::strace && !options.format.quiet.has(filter::Quiet::personality) &&
+         engine_options.launch && explain::read_header(engine_options.launch->path).bits == 32;
 }
 
 /// Whether more than paths is shown of descriptors that have none.
@@ -343,6 +351,10 @@ Result<ChosenEngine> choose_engine(const cli::Options& options, process::EngineO
     std::string why_not = why_not_by_bpf(options);
     if (why_not.empty() && choice == EngineChoice::automatic && !options.only_counts() && !options.extras.any_scope()) {
       why_not = "calls are to be shown, not only counted";
+    }
+    if (why_not.empty() && choice == EngineChoice::automatic && !options.extras.any_scope() &&
+        runs_in_32_bit_mode(options, engine_options)) {
+      why_not = "the mode of the program is to be reported, as strace does";
     }
     if (why_not.empty()) {
       auto engine = make_bpf_engine(options, engine_options, tables, complain);

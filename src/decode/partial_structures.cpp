@@ -49,6 +49,12 @@ void CallDecoder::emit_rest(const Type& pointer, std::uint64_t bits, Context con
   }
 }
 
+/// Where the fields are that cannot be read, after those that `short` lists.
+void StructDecoder::unread_rest(const Scope& scope) const {
+  out_.begin_bare_field("unreadable", "address");
+  out_.address(scope.place.address + end_of(*scope.type, &Field::in_short));
+}
+
 /// The value at entry of a field that may have another at the exit. False: it waits until then.
 bool StructDecoder::emit_field_once(const Field& field, const Context& context) const {
   const Type& type = tables_.types[field.type];

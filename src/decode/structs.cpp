@@ -332,11 +332,7 @@ void StructDecoder::fields(Context context, std::uint64_t available, bool in_par
       break;
     }
     if (unread && !f.in_short) {
-      if (portion == Portion::rest) {
-        break;  // it has shown at the entry
-      }
-      out_.begin_bare_field("unreadable", "address");
-      out_.address(scope.place.address + end_of(*scope.type, &Field::in_short));
+      portion != Portion::rest ? unread_rest(scope) : void();  // else it has shown at the entry
       break;
     }
     if (brief && !f.in_brief) {

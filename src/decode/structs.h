@@ -30,6 +30,7 @@ class StructDecoder {
   void elements(const Context& context, std::uint64_t available) const;
   [[nodiscard]] bool is_part(const spec::Struct& layout, const Context& context) const;
   bool field(const spec::Field& field, const Context& context) const;
+  void unread_rest(const Scope& scope) const;
   bool emit_field_once(const spec::Field& field, const Context& context) const;
   void emit_field_again(const spec::Field& field, const Context& context) const;
   [[nodiscard]] bool has_changed(const spec::Field& field, const Context& context) const;

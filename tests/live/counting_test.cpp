@@ -52,6 +52,23 @@ TEST_CASE("counting in the kernel counts what ptrace and strace count") {
   }
 }
 
+#if defined(__x86_64__)
+TEST_CASE("as strace, counting says that a program runs in 32 bit mode") {
+  skip_without_bpf();
+  // The shortest program that is one: exit(0).
+  const std::string program =
+      R"(printf '\177ELF\1\1\1\0\0\0\0\0\0\0\0\0\2\0\3\0\1\0\0\0\124\0\1\0\64\0\0\0\0\0\0\0\0\0\0\0\64\0\40\0\1\0\0\0\0\0\0\0)"
+      R"(\1\0\0\0\0\0\0\0\0\0\1\0\0\0\1\0\135\0\0\0\135\0\0\0\5\0\0\0\0\20\0\0)"
+      R"(\270\1\0\0\0\061\333\315\200')";
+  const Folder folder;
+  const std::string file = folder.file("exits");
+  REQUIRE(run(program + " > " + file + " && chmod +x " + file).status == 0);
+  CHECK(run("$T --compat=strace -c " + file + " 2>&1").mentions("runs in 32 bit mode. ]"));
+  CHECK_FALSE(run("$T --compat=strace -c -q " + file + " 2>&1").mentions("runs in 32 bit mode. ]"));
+  CHECK(run("$T --compat=strace -c -d true 2>&1").mentions("engine: bpf"));
+}
+#endif
+
 TEST_CASE("calls whose numbers no table has are missing with BPF, and their number is said") {
   skip_without_bpf();
   for (const std::string options : {"-c", ""}) {
