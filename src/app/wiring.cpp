@@ -79,6 +79,9 @@ names::NameOptions name_options(const cli::Options& options) {
   result.pids_here = options.format.pid_details.has(cli::PidDetail::pidns);
   result.vcpus = options.format.kvm != cli::Kvm::none;
   result.namespaces = options.format.namespaces;
+  if (options.format.output == cli::OutputFormat::text) {
+    result.hex = options.format.strings_in_hex;
+  }
   return result;
 }
 

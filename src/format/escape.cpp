@@ -110,13 +110,23 @@ void append_escaped(TextBuffer& text, std::span<const std::byte> data, std::stri
   });
 }
 
-void append_hex_escaped(TextBuffer& text, std::span<const std::byte> data) {
-  escape(text, data, {}, [](char* at, unsigned c, std::size_t) { return put_hex(at, c); });
+void append_hex_escaped(TextBuffer& text, std::span<const std::byte> data, std::string_view also) {
+  escape(text, data, also, [](char* at, unsigned c, std::size_t) { return put_hex(at, c); });
 }
 
 void append_hex(TextBuffer& text, std::span<const std::byte> data) {
   for (const std::byte b : data) {
     text.append_by(longest_escape, [b](char* at) { return put_hex(at, std::to_integer<unsigned>(b)); });
+  }
+}
+
+void append_string(TextBuffer& text, std::span<const std::byte> data, HexStrings hex, std::string_view also) {
+  if (hex == HexStrings::all || (hex == HexStrings::non_ascii && !is_printable(data))) {
+    append_hex(text, data);
+  } else if (hex == HexStrings::characters) {
+    append_hex_escaped(text, data, also);
+  } else {
+    append_escaped(text, data, also);
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -13,10 +14,21 @@ namespace tracer::format {
 void append_escaped(TextBuffer& text, std::span<const std::byte> data, std::string_view also = {});
 
 /// Like append_escaped, but with `\x1b` in place of octal numbers.
-void append_hex_escaped(TextBuffer& text, std::span<const std::byte> data);
+void append_hex_escaped(TextBuffer& text, std::span<const std::byte> data, std::string_view also = {});
 
 /// Appends every byte as `\x2f`.
 void append_hex(TextBuffer& text, std::span<const std::byte> data);
+
+/// -x, -xx: which strings are shown in hexadecimal.
+enum class HexStrings : std::uint8_t {
+  none,
+  characters,  ///< characters that are not printable
+  non_ascii,   ///< strings with such characters
+  all,
+};
+
+/// Appends a string in one of these forms.
+void append_string(TextBuffer& text, std::span<const std::byte> data, HexStrings hex, std::string_view also = {});
 
 /// Appends a hardware address, `00:1f:2e:3d:4c:5b`.
 void append_mac(TextBuffer& text, std::span<const std::byte> address);

@@ -2,14 +2,13 @@
 
 #include <span>
 
-#include "format/escape.h"
 #include "format/signal_sets.h"
 #include "spec/signal_names.h"
 
 namespace tracer::names {
 
-void append_device(TextBuffer& text, std::string_view path, const trace::DeviceNumber& device) {
-  append_escaped_name(text, path);
+void append_device(TextBuffer& text, std::string_view path, const trace::DeviceNumber& device, format::HexStrings hex) {
+  append_escaped_name(text, path, hex);
   text.append(device.is_block ? "<block " : "<char ");
   text.decimal(std::uint64_t{device.major});
   text.append(':');
@@ -17,7 +16,7 @@ void append_device(TextBuffer& text, std::string_view path, const trace::DeviceN
   text.append('>');
 }
 
-bool append_process(TextBuffer& text, const trace::PidfdProcess& process) {
+bool append_process(TextBuffer& text, const trace::PidfdProcess& process, format::HexStrings hex) {
   if (process.id < 0) {
     return false;
   }
@@ -25,7 +24,7 @@ bool append_process(TextBuffer& text, const trace::PidfdProcess& process) {
   text.decimal(std::int64_t{process.id});
   if (!process.command.empty()) {
     text.append('<');
-    append_escaped_name(text, process.command);
+    append_escaped_name(text, process.command, hex);
     text.append('>');
   }
   return true;
@@ -49,8 +48,8 @@ void append_signals(TextBuffer& text, std::uint64_t signals) {
   format::append_signal_set(text, signals, spec::max_signal, format::ConstantForm::abbreviate);
 }
 
-void append_escaped_name(TextBuffer& text, std::string_view name) {
-  format::append_escaped(text, std::as_bytes(std::span(name)), "<>");
+void append_escaped_name(TextBuffer& text, std::string_view name, format::HexStrings hex) {
+  format::append_string(text, std::as_bytes(std::span(name)), hex, "<>");
 }
 
 }  // namespace tracer::names

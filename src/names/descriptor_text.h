@@ -5,16 +5,17 @@
 #include <string_view>
 
 #include "base/text_buffer.h"
+#include "format/escape.h"
 #include "trace/task_snapshot.h"
 
 namespace tracer::names {
 
 /// Appends `/dev/null<char 1:3>`.
-void append_device(TextBuffer& text, std::string_view path, const trace::DeviceNumber& device);
+void append_device(TextBuffer& text, std::string_view path, const trace::DeviceNumber& device, format::HexStrings hex);
 
 /// Appends `pid:17391<sleep>`, with the name if it is not empty. Returns false, with nothing appended, if the process
 /// has been reaped.
-bool append_process(TextBuffer& text, const trace::PidfdProcess& process);
+bool append_process(TextBuffer& text, const trace::PidfdProcess& process, format::HexStrings hex);
 
 /// Appends `{eventfd-count=1, eventfd-id=7, eventfd-semaphore=0}`, with the names of fdinfo.
 void append_counter(TextBuffer& text, const trace::EventCounter& counter);
@@ -23,6 +24,6 @@ void append_counter(TextBuffer& text, const trace::EventCounter& counter);
 void append_signals(TextBuffer& text, std::uint64_t signals);
 
 /// Appends a path or name, escaped for angle brackets.
-void append_escaped_name(TextBuffer& text, std::string_view name);
+void append_escaped_name(TextBuffer& text, std::string_view name, format::HexStrings hex);
 
 }  // namespace tracer::names

@@ -45,20 +45,21 @@ DescriptorName ProcDescriptorNames::name_of(const std::optional<trace::OpenFile>
   if (!options_.paths) {
     return {};
   }
-  append_escaped_name(text_, file->link);
+  append_escaped_name(text_, file->link, options_.hex);
   return {text_.view(), file->deleted};
 }
 
 /// Appends what -yy shows beyond the path; returns false, with nothing appended, if there is nothing.
 bool ProcDescriptorNames::append_detail(const trace::OpenFile& file) {
   if (options_.sockets && file.socket) {
-    if (!append_socket(text_, *file.socket)) {
-      append_escaped_name(text_, file.link);
+    if (!append_socket(text_, *file.socket, options_.hex)) {
+      append_escaped_name(text_, file.link, options_.hex);
     }
     return true;
   }
   if (options_.pidfds && file.process) {
-    return append_process(text_, {file.process->id, options_.commands ? file.process->command : std::string{}});
+    return append_process(text_, {file.process->id, options_.commands ? file.process->command : std::string{}},
+                          options_.hex);
   }
   if (options_.eventfds && file.counter) {
     append_counter(text_, *file.counter);
@@ -69,7 +70,7 @@ bool ProcDescriptorNames::append_detail(const trace::OpenFile& file) {
     return true;
   }
   if (options_.devices && file.device && !file.deleted) {
-    append_device(text_, file.link, *file.device);
+    append_device(text_, file.link, *file.device, options_.hex);
     return true;
   }
   return false;
@@ -125,9 +126,9 @@ std::string_view ProcDescriptorNames::current_directory(const Task& task) {
   }
   text_.clear();
   if (task.snapshot == nullptr) {
-    append_escaped_name(text_, read_link(proc::proc_path(task.tid, "cwd")));
+    append_escaped_name(text_, read_link(proc::proc_path(task.tid, "cwd")), options_.hex);
   } else if (const auto directory = task.snapshot->working_directory()) {
-    append_escaped_name(text_, link_of(*directory));
+    append_escaped_name(text_, link_of(*directory), options_.hex);
   }
   return text_.view();
 }

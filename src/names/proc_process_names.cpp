@@ -18,10 +18,10 @@ std::string_view ProcProcessNames::process(const Task& task, std::int32_t pid) {
   }
   if (task.snapshot != nullptr) {
     if (const auto process = task.snapshot->process(pid)) {
-      append_escaped_name(text_, process->command);
+      append_escaped_name(text_, process->command, options_.hex);
     }
   } else if (const std::int32_t here = pids_.here(task.tid, pid, PidKind::process); here != 0) {
-    append_escaped_name(text_, proc::command_name(here));
+    append_escaped_name(text_, proc::command_name(here), options_.hex);
   }
   return text_.view();
 }
@@ -29,7 +29,7 @@ std::string_view ProcProcessNames::process(const Task& task, std::int32_t pid) {
 std::string_view ProcProcessNames::command(const Task& task) {
   text_.clear();
   const auto known = task.snapshot == nullptr ? std::nullopt : task.snapshot->command(task.tid);
-  append_escaped_name(text_, known ? *known : proc::command_name(task.tid));
+  append_escaped_name(text_, known ? *known : proc::command_name(task.tid), options_.hex);
   return text_.view();
 }
 

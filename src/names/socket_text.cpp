@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 
-#include "format/escape.h"
 #include "names/descriptor_text.h"
 
 namespace tracer::names {
@@ -30,7 +29,7 @@ void append_endpoint(TextBuffer& text, const trace::SocketEndpoint& endpoint) {
   text.decimal(std::uint64_t{endpoint.port});
 }
 
-void append_local(TextBuffer& text, const trace::SocketFacts& socket) {
+void append_local(TextBuffer& text, const trace::SocketFacts& socket, format::HexStrings hex) {
   text.decimal(socket.inode);
   if (socket.peer != 0) {
     text.append("->");
@@ -39,10 +38,10 @@ void append_local(TextBuffer& text, const trace::SocketFacts& socket) {
   if (std::string_view path = socket.name; !path.empty()) {
     const bool is_abstract = path.front() == '\0';
     path.remove_prefix(is_abstract ? 1 : 0);
-    // Programs often pass the size of sun_path as the length of an abstract name.
-    path = is_abstract ? path.substr(0, path.find_last_not_of('\0') + 1) : path.substr(0, path.find('\0'));
+    // An abstract name may go on behind a NUL. Programs often pass the size of sun_path as its length.
+    path = path.substr(0, path.find('\0'));
     text.append(is_abstract ? ",@\"" : ",\"");
-    format::append_escaped(text, std::as_bytes(std::span(path)));  // the text is between quotation marks
+    format::append_string(text, std::as_bytes(std::span(path)), hex);  // the text is between quotation marks
     text.append('"');
   }
 }
@@ -94,16 +93,16 @@ std::optional<SocketKind> socket_kind(std::string_view protocol) {
   return protocol.substr(0, 4) == "UNIX" ? std::optional(SocketKind{Family::local, {}, false}) : std::nullopt;
 }
 
-bool append_socket(TextBuffer& text, const trace::SocketFacts& socket) {
+bool append_socket(TextBuffer& text, const trace::SocketFacts& socket, format::HexStrings hex) {
   const auto kind = socket_kind(socket.protocol);
   if (!kind) {
     return false;
   }
-  append_escaped_name(text, socket.protocol);
+  format::append_escaped(text, std::as_bytes(std::span(socket.protocol)), "<>");
   text.append(":[");
   switch (kind->family) {
     case Family::local:
-      append_local(text, socket);
+      append_local(text, socket, hex);
       break;
     case Family::netlink:
       append_netlink(text, socket);

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/text_buffer.h"
+#include "format/escape.h"
 #include "trace/task_snapshot.h"
 
 namespace tracer::names {
@@ -20,6 +21,6 @@ struct SocketKind {
 std::optional<SocketKind> socket_kind(std::string_view protocol);
 
 /// Appends `TCP:[127.0.0.1:80->127.0.0.1:4711]`; false, with nothing appended, for sockets of other kinds.
-bool append_socket(TextBuffer& text, const trace::SocketFacts& socket);
+bool append_socket(TextBuffer& text, const trace::SocketFacts& socket, format::HexStrings hex);
 
 }  // namespace tracer::names

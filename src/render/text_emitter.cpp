@@ -240,15 +240,7 @@ void TextEmitter::constant(std::uint64_t bits, const spec::Type& type, Abi abi) 
 }
 
 void TextEmitter::write_string(std::span<const std::byte> data, bool hex) {
-  hex =
-      hex || options_.hex == HexStrings::all || (options_.hex == HexStrings::non_ascii && !format::is_printable(data));
-  if (hex) {
-    format::append_hex(*text_, data);
-  } else if (options_.hex == HexStrings::characters) {
-    format::append_hex_escaped(*text_, data);
-  } else {
-    format::append_escaped(*text_, data);
-  }
+  format::append_string(*text_, data, hex ? HexStrings::all : options_.hex);
 }
 
 void TextEmitter::bytes(std::span<const std::byte> data, StringForm form) {

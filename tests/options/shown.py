@@ -165,6 +165,8 @@ ROWS = [
     ('--strings-in-hex=all -e trace=chdir', 'fail', [r'"\\x2f\\x6d']),
     ('-x -e trace=write', 'write', [r'"\\x61\\x09\\x62\\xff\\x63\\x0a"']),
     ('-xx -e trace=chdir', 'fail', [r'"\\x2f\\x6d']),
+    ('-xx -yy -e trace=openat', 'fds', [r'= 3<\\x2f\\x64\\x65\\x76\\x2f\\x6e\\x75\\x6c\\x6c<char 1:3>>']),
+    ('-xx -Y -e trace=kill', 'signal', [r'^kill\(N<(\\x..)+>, SIGUSR1\)']),
     ('-X raw -e trace=openat', 'file', [r'^openat\(-100, "text", 0\)']),
     ('-X abbrev -e trace=openat', 'file', [FILE]),
     ('--const-print-style=verbose -e trace=openat', 'file', [r'^openat\(-100 /\* AT_FDCWD \*/, "text", 0 /\* O_RDONLY \*/\)']),

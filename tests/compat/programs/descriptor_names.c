@@ -97,7 +97,7 @@ static void anonymous(void) {
 static void local_sockets(void) {
   socketpair(AF_UNIX, SOCK_SEQPACKET, 0, packets);
   use(packets[0]);
-  const struct sockaddr_un abstract = {AF_UNIX, "\0abstract"};
+  const struct sockaddr_un abstract = {AF_UNIX, "\0abstract\0name"};
   const int server = socket(AF_UNIX, SOCK_STREAM, 0);
   bind(server, (const struct sockaddr*)&abstract, sizeof abstract);  // NULs and all
   listen(server, 1);
