@@ -6,6 +6,11 @@
 #include "format/scalars.h"
 
 namespace tracer::decode {
+namespace {
+
+constexpr std::array<std::string_view, 6> argument_numbers = {"arg1", "arg2", "arg3", "arg4", "arg5", "arg6"};
+
+}  // namespace
 
 using spec::Direction;
 using spec::Param;
@@ -53,10 +58,9 @@ void CallDecoder::emit_unknown_call() const {
   name.append("syscall_");
   name.hex_padded(reported_call_number(state_.entry.abi, state_.entry.number), 1);
   out_.begin_call(name.view());
-  static constexpr std::array<std::string_view, 6> names = {"arg1", "arg2", "arg3", "arg4", "arg5", "arg6"};
   const bool named = out_.names() == render::Names::all;
   for (std::size_t i = 0; i < state_.entry.args.size(); ++i) {
-    out_.begin_argument(named ? names.at(i) : std::string_view{}, {}, state_.entry.args[i]);
+    out_.begin_argument(named ? argument_numbers.at(i) : std::string_view{}, {}, state_.entry.args[i]);
     emit_register(out_, state_.entry.args[i]);
     out_.end_argument();
   }
@@ -71,11 +75,15 @@ void CallDecoder::emit_raw_arguments() const {
           ? std::span<const std::uint64_t>(state_.values)
           : std::span(state_.entry.args).first(tables_.register_count(signature, session_.abi));
   const auto params = Tables::slice(tables_.params, state_.signature->params);
-  for (std::size_t i = is_renamed ? 1 : 0; i < values.size(); ++i) {
+  // With -N strace has no names for what it shows as it is.
+  const bool numbered = out_.names() == render::Names::all && state_.entry.function == nullptr;
+  const std::size_t first = is_renamed ? 1 : 0;
+  for (std::size_t i = first; i < values.size(); ++i) {
     const auto param =
         std::find_if(params.begin(), params.end(), [&](const Param& p) { return p.slot[index_of(session_.abi)] == i; });
     const bool described = param != params.end() && param->type != spec::none;
-    out_.begin_argument(described ? tables_.text(param->name) : std::string_view{},
+    const std::string_view name = described ? tables_.text(param->name) : std::string_view{};
+    out_.begin_argument(numbered ? argument_numbers.at(i - first) : name,
                         described ? tables_.text(tables_.types[param->type].name) : std::string_view{}, values[i]);
     emit_register(out_, values[i]);
     out_.end_argument();
