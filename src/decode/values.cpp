@@ -132,7 +132,8 @@ bool ValueDecoder::has_no_records(const Type& type, const Context& context) cons
 bool ValueDecoder::target(const Type& pointer, RemoteAddr address, const Context& around) {
   Context context = around;
   const Type& type = tables_.types[pointer.target];
-  const bool is_followed = type.kind == TypeKind::structure && tables_.structs[type.index].is_followed;
+  const Type& inner = type.kind == TypeKind::custom && type.target != spec::none ? tables_.types[type.target] : type;
+  const bool is_followed = inner.kind == TypeKind::structure && tables_.structs[inner.index].is_followed;
   if (!state_.depth.dereference && !is_followed && !is_text(type, context)) {
     // There is nothing to look at in an array of no elements, if their number is known, or is the result.
     const bool counted = type.kind == TypeKind::array && type.length_kind == spec::LengthKind::count;
