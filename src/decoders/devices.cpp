@@ -55,53 +55,6 @@ bool request_bytes(decode::CustomContext& context) {
 
 namespace {
 
-/// Shows a request of the device mapper as the first element of an array whose other elements are its data.
-bool dm_request(decode::CustomContext& context, std::uint64_t number, bool has_data) {
-  constexpr std::uint64_t least = 305;  // bytes of struct dm_ioctl up to the end of the names
-  constexpr std::uint64_t table_load = 9;
-  constexpr std::uint64_t target_message = 0xe;
-  std::array<std::byte, least> head{};
-  if (!context.copy(head)) {
-    return false;
-  }
-  constexpr std::uint64_t known = 4;
-  constexpr std::size_t size_offset = 12;
-  constexpr std::size_t start_offset = 16;
-  constexpr std::size_t targets_offset = 20;
-  const auto said = number_at(head, size_offset, 4);
-  if (said < size_offset) {
-    return false;
-  }
-  const bool is_whole = number_at(head, 0, 4) == known && said >= least;
-  // A table has as many elements as there are targets.
-  const bool is_empty = (number == table_load && number_at(head, targets_offset, 4) == 0) ||
-                        (number == target_message && number_at(head, start_offset, 4) == said);
-  auto& out = context.out();
-  out.begin_array();
-  out.begin_element();
-  if (!context.described()) {
-    out.address(context.address());
-  } else if (has_data && is_whole && !is_empty) {
-    out.more();
-  }
-  out.end_array();
-  return true;
-}
-
-}  // namespace
-
-bool dm_data(decode::CustomContext& context) {
-  // DM_LIST_DEVICES, DM_DEV_WAIT, DM_TABLE_DEPS, DM_TABLE_STATUS, DM_LIST_VERSIONS
-  static constexpr std::array<std::uint64_t, 5> answered = {0x2, 0x8, 0xb, 0xc, 0xd};
-  // DM_DEV_RENAME, DM_TABLE_LOAD, DM_TARGET_MSG, DM_DEV_SET_GEOMETRY
-  static constexpr std::array<std::uint64_t, 4> given = {0x5, 0x9, 0xe, 0xf};
-  const auto number = context.argument("op").value_or(0) & 0xff;
-  const auto with_data = context.outcome() != nullptr ? std::span<const std::uint64_t>(answered) : std::span(given);
-  return dm_request(context, number, std::find(with_data.begin(), with_data.end(), number) != with_data.end());
-}
-
-namespace {
-
 /// Returns the size of a hardware address by its type (ARPHRD_… of linux/if_arp.h), as the kernel's drivers set it.
 constexpr std::size_t hardware_address_size(std::uint64_t type) {
   switch (type) {
