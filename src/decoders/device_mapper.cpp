@@ -115,15 +115,15 @@ void show_table(decode::CustomContext& context, const Request& request) {
   constexpr std::size_t name_size = 16;
   auto& out = context.out();
   std::uint64_t start = request.start;
-  std::uint64_t next = spec_size;
+  std::uint64_t next = spec_size + 1;
   for (std::uint64_t i = 0; i < request.targets; ++i) {
     if (!context.spend()) {
       out.more();
       return;
     }
     out.begin_element();
-    // The next one does not begin within this one.
-    const std::uint64_t end = next < spec_size ? request.size + 1 : start + spec_size;
+    // The next one begins behind this one and the end of its string.
+    const std::uint64_t end = next <= spec_size ? request.size + 1 : start + spec_size;
     if (is_misplaced(context, request, end, "misplaced struct dm_target_spec")) {
       return;
     }
