@@ -23,14 +23,15 @@ void emit_register(render::Emitter& out, std::uint64_t bits) {
   out.scalar(bits, type);
 }
 
-void emit_guess(render::Emitter& out, std::uint64_t bits) {
+void emit_guess(render::Emitter& out, std::uint64_t bits, Abi abi) {
   constexpr std::int64_t small = 10000;
   static const Type number = format::scalar_type(8, true, spec::Style::number);
-  const auto value = static_cast<std::int64_t>(bits);
+  const bool is_narrow = register_size(abi) == 4;
+  const auto value = is_narrow ? static_cast<std::int32_t>(bits) : static_cast<std::int64_t>(bits);
   if (value >= -small && value <= small) {
-    out.scalar(bits, number);
+    out.scalar(static_cast<std::uint64_t>(value), number);
   } else {
-    emit_register(out, bits);
+    emit_register(out, is_narrow ? static_cast<std::uint32_t>(bits) : bits);
   }
 }
 
@@ -40,7 +41,7 @@ void CallDecoder::emit_guesses() const {
   out_.begin_call(state_.entry.function_name);
   for (std::size_t i = 0; i < shown; ++i) {
     out_.begin_argument({}, {}, state_.entry.args[i]);
-    emit_guess(out_, state_.entry.args[i]);
+    emit_guess(out_, state_.entry.args[i], state_.entry.abi);
     if (i + 1 == shown) {
       out_.comment("guess");
     }

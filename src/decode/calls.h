@@ -71,6 +71,6 @@ inline const spec::Type& stored_type(const spec::Tables& tables, const spec::Typ
 /// Emits a register as it is, for numbers without a description and for -e raw.
 void emit_register(render::Emitter& out, std::uint64_t bits);
 /// Emits what may be a number or an address.
-void emit_guess(render::Emitter& out, std::uint64_t bits);
+void emit_guess(render::Emitter& out, std::uint64_t bits, Abi abi);
 
 }  // namespace tracer::decode

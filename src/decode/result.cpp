@@ -69,8 +69,7 @@ void CallDecoder::emit_result() {
     if (state_.depth.raw || of_unknown_call) {
       emit_register(out_, bits);
     } else if (!described && !state_.entry.function_name.empty()) {
-      emit_guess(out_,
-                 register_size(session_.abi) == 4 ? static_cast<std::uint64_t>(static_cast<std::int32_t>(bits)) : bits);
+      emit_guess(out_, bits, session_.abi);
     } else if (type.kind == TypeKind::scalar && type.style == spec::Style::number && type.set == spec::none) {
       out_.scalar(bits, plain);
     } else if (type.kind == TypeKind::scalar && type.set == spec::none && !has_room(type, bits, session_.abi)) {

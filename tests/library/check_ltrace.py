@@ -41,10 +41,10 @@ class Bench:
         expect(done.returncode == 0, done.stderr)
         return target
 
-    def with_library(self, source, name):
+    def with_library(self, source, name, flags=LAZY):
         library = f'lib{name}.so'
-        self.build(source, [*LAZY, '-shared', '-fPIC', '-DLIBRARY', f'-Wl,-soname,{library}'], library)
-        return self.build(source, LAZY, name, [str(self.folder / library), f'-Wl,-rpath,{self.folder}'])
+        self.build(source, [*flags, '-shared', '-fPIC', '-DLIBRARY', f'-Wl,-soname,{library}'], library)
+        return self.build(source, flags, name, [str(self.folder / library), f'-Wl,-rpath,{self.folder}'])
 
     def values(self):
         return self.with_library('ltrace_values.c', 'values')
@@ -138,6 +138,7 @@ func_by_value(1, { "abcde\\0", 2.500000 }, 9.500000) = { 11.000000, 'x', 'y' }
 func_big({ 1, 2, 3 }, 7)                         = { 1, 7, 3 }
 func_text("a"b\\\\c\\a\\b\\t\\n\\v\\f\\r\\033\\377'")       = "a"b\\\\c\\a\\b\\t\\n\\v\\f\\r\\033\\377'"
 func_guess(10000, 0x2711, 0xffffd8f0, 0xffffd8ef) = 10000
+func_guess(0xffffd8ef, 1, 2, 3)                  = 0xffffd8ef
 +++ exited (status 5) +++'''.splitlines()
 
 
@@ -150,6 +151,20 @@ def prototypes(bench):
     for limit, wanted in (('1', '{ 9, { 8, ... } }'), ('2', '{ 9, { 8, { 7, nil } } }')):
         lines, _ = bench.log(['-A', limit, '-F', str(bench.sources / 'ltrace_values.conf'), '-e', 'func_list_by_value'], [bench.values()])
         expect(f'func_list_by_value({wanted}) ' in lines[0], '\n'.join(lines))
+
+
+def guesses_of_32_bits(bench):
+    """Registers of 32 bits have a sign of their own, and show no more than their bits."""
+    narrow = [*LAZY, '-m32'] if os.uname().machine == 'x86_64' else LAZY
+    if subprocess.run([*narrow, '-x', 'c', '-', '-o', '/dev/null'], input='int main() {}', text=True, capture_output=True,
+                      timeout=TIMEOUT, check=False).returncode != 0 or narrow == LAZY:
+        return 'no programs of 32 bits'
+    program = bench.with_library('ltrace_values.c', 'narrow_values', narrow)
+    lines, _ = bench.log(['-e', 'func_guess'], [program])
+    expect([re.sub(' +=', ' =', line) for line in lines[:2]] ==
+           ['narrow_values->func_guess(10000, 0x2711, -10000, 0xffffd8ef) = 10000',
+            'narrow_values->func_guess(0xffffd8ef, 1, 2, 3) = 0xffffd8ef'], '\n'.join(lines))
+    return None
 
 
 LENSES = r'''
@@ -647,7 +662,7 @@ CASES = {
     'compared_values': compared_values,
     'compared_lenses': compared_lenses,
     **{name: text_of(*row) for name, row in TEXTS.items()},
-    **{function.__name__: function for function in (prototypes, lenses, files_of_ltrace,
+    **{function.__name__: function for function in (prototypes, guesses_of_32_bits, lenses, files_of_ltrace,
                                                     redefined_types, wrong_prototypes, large_types, without_prototype_files, every_binary,
                                                     linked_structures, thread_ends, prototypes_of_modules,
                                                     half_a_filter,

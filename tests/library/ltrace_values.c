@@ -181,6 +181,7 @@ int main(void) {
   func_address(0);
   func_address((void*)0x12345678);
   func_guess(10000, 10001, -10000, -10001);
+  func_guess(-10001, 1, 2, 3);
   return 5;
 }
 
