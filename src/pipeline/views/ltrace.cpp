@@ -112,6 +112,13 @@ void LtraceView::call_is_lost(Thread& thread, const Moment&) {
   }
 }
 
+/// A call that longjmp or an exception left stays unfinished.
+void LtraceView::call_is_unwound(Thread& thread, const Moment&) {
+  if (!thread.interrupted) {
+    interrupt(thread);
+  }
+}
+
 void LtraceView::function_returns_again(Thread& thread, const Moment& moment, const trace::LibraryExit& exit,
                                         std::uint64_t value) {
   begin_line(thread, moment);

@@ -33,6 +33,7 @@ class LtraceView final : public TextView {
   void call_begins(Thread& thread, const trace::Memory& memory) override;
   void call_ends(Thread& thread, const CallEnd& end, const trace::Memory& memory) override;
   void call_is_lost(Thread& thread, const Moment& moment) override;
+  void call_is_unwound(Thread& thread, const Moment& moment) override;
   void function_returns_again(Thread& thread, const Moment& moment, const trace::LibraryExit& exit,
                               std::uint64_t value) override;
   void abi_changes(Thread&, const Moment&) override {}
