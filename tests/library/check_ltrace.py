@@ -649,6 +649,8 @@ def resumed_calls(bench):
     lines, _ = bench.log(['-f', '-S', '-L'], ['sh', '-c', 'sleep 0.1; true'])
     text = '\n'.join(lines)
     expect(re.search(r'<\.\.\. wait4 resumed> ', text) and '@SYS resumed' not in text, text)
+    # The event of exec is its end.
+    expect('--- Called exec() ---' in text and 'execve resumed' not in text, text)
 
 
 CASES = {

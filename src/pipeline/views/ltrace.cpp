@@ -96,7 +96,10 @@ void LtraceView::call_begins(Thread& thread, const trace::Memory& memory) {
 }
 
 void LtraceView::call_ends(Thread& thread, const CallEnd& end, const trace::Memory& memory) {
-  if (!end.outcome.known) {
+  // `--- Called exec() ---` has said that it did not return to the program.
+  const bool is_exec = thread.interrupted && end.outcome.value == 0 && thread.call.function == nullptr &&
+                       decoder().name_of(*thread.state).starts_with("execve");
+  if (!end.outcome.known || is_exec) {
     call_is_lost(thread, {end.time, memory});
     return;
   }
