@@ -162,10 +162,10 @@ Result<std::optional<spec::TableSet>> compile_prototypes(const std::vector<std::
                                                          std::string& errors) {
   std::vector<PrototypeFile> files;
   for (const std::string& list : given) {
-    for (std::string_view rest = list; !rest.empty();) {
-      const auto colon = rest.find(':');
-      const std::filesystem::path path(rest.substr(0, colon));
-      rest.remove_prefix(colon == std::string_view::npos ? rest.size() : colon + 1);
+    for (std::size_t start = 0; start <= list.size();) {
+      const auto end = std::min(list.find(':', start), list.size());
+      const std::filesystem::path path(list.substr(start, end - start));
+      start = end + 1;
       std::error_code error;
       if (std::filesystem::is_directory(path, error)) {
         list_directory(path, files);

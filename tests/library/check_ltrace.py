@@ -288,6 +288,10 @@ def wrong_prototypes(bench):
             lines, _ = bench.run(['-F', str(path), '-e', 'func_hide'], [bench.folder / 'values'], tracer)
             expect(lines[0] == f"{path}:1: warning: void parameter assumed to be 'hide(int)'" and
                    lines[1].startswith('values->func_hide(1) '), f'{tracer}: ' + '\n'.join(lines))
+    for paths in ('', ':', '/none:', ':/none'):
+        lines, _ = bench.run(['-F', paths], ['/bin/true'])
+        expect([line for line in lines if line.startswith('Couldn')] == [f"Couldn't stat {path}: No such file or directory" for path in paths.split(':')],
+               f"'{paths}': " + '\n'.join(lines))
     lines, status = bench.run(['-F', '/nonexistent'], ['/bin/true'])
     expect(status == 0 and lines[0] == "Couldn't stat /nonexistent: No such file or directory", 'got: ' + '\n'.join(lines))
 
