@@ -53,6 +53,8 @@ VARIANTS = {
     'lld': ['gcc', '-fuse-ld=lld'],
     'lld_retpoline': ['gcc', '-fuse-ld=lld', '-Wl,-z,retpolineplt,-z,lazy'],
     'lld_retpoline_now': ['gcc', '-fuse-ld=lld', '-Wl,-z,retpolineplt,-z,now'],
+    'm32_lld_retpoline': ['gcc', '-m32', '-fuse-ld=lld', '-Wl,-z,retpolineplt,-z,lazy'],
+    'm32_lld_retpoline_no_pie': ['gcc', '-m32', '-no-pie', '-fuse-ld=lld', '-Wl,-z,retpolineplt,-z,now'],
 }
 
 

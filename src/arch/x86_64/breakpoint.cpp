@@ -74,6 +74,19 @@ std::vector<FoundStub> find_stubs(Abi abi, std::span<const std::byte> code, std:
     }
   }
   if (abi == Abi::i386) {
+    // push %eax, mov of the slot to %eax, call of a retpoline: a stub of lld's -z retpolineplt
+    for (std::size_t i = 0; i + 12 <= code.size(); ++i) {
+      const void* next = std::memchr(code.data() + i, 0x50, code.size() - 11 - i);
+      if (next == nullptr) {
+        break;
+      }
+      i = static_cast<std::size_t>(static_cast<const std::byte*>(next) - code.data());
+      if (code[i + 1] == std::byte{0xa1} && code[i + 6] == std::byte{0xe8}) {
+        note(i, read32(code, i + 2));
+      } else if (code[i + 1] == std::byte{0x8b} && code[i + 2] == std::byte{0x83} && code[i + 7] == std::byte{0xe8}) {
+        note(i, static_cast<std::uint32_t>(got + read32(code, i + 3)));
+      }
+    }
     return found;
   }
   // mov disp(%rip),%r11 and a call or jump to a retpoline thunk for %r11: a stub of lld's -z retpolineplt
