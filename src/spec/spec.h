@@ -329,8 +329,8 @@ struct Choice {
 
 // ---------------------------------------------------------------------------------------------- calls
 
-/// The limit for a function of a library; a system call has at most six.
-inline constexpr std::size_t most_parameters = 32;
+/// The limit for a function of a library, in slots: a structure takes one for each word. A system call has at most six.
+inline constexpr std::size_t most_parameters = 255;
 
 struct Param {
   StringRef name = none;

@@ -167,6 +167,22 @@ def guesses_of_32_bits(bench):
     return None
 
 
+def crowded_stack(bench):
+    """Structures by value take up the stack; what is behind them is shown all the same."""
+    source = bench.folder / 'crowded.c'
+    source.write_text('struct big { long numbers[40]; };\n'
+                      '#ifdef LIBRARY\nint crowded(struct big b, struct big c, int n, double d, const char* s) { return n; }\n'
+                      '#else\nint crowded(struct big, struct big, int, double, const char*);\n'
+                      'int main() { struct big b = {{1, 2}}; return crowded(b, b, 5, 2.5, "six"); }\n#endif\n')
+    prototype = bench.folder / 'crowded.conf'
+    prototype.write_text('typedef big = struct(array(long,40));\nint crowded(big, big, int, double, string);\n')
+    narrow = [[*LAZY, '-m32']] if os.uname().machine == 'x86_64' else []
+    for flags in [LAZY, *narrow]:
+        program = bench.with_library(source, 'crowded', flags)
+        lines, _ = bench.log(['-A', '2', '-F', str(prototype), '-e', 'crowded'], [program])
+        expect(lines[0].startswith('crowded->crowded({ [ 1, 2... ] }, { [ 1, 2... ] }, 5, 2.500000, "six") '), '\n'.join(lines))
+
+
 LENSES = r'''
 lens_hex(0xff)                                   = 0
 lens_hex(nil)                                    = 0
@@ -667,7 +683,7 @@ CASES = {
     'compared_values': compared_values,
     'compared_lenses': compared_lenses,
     **{name: text_of(*row) for name, row in TEXTS.items()},
-    **{function.__name__: function for function in (prototypes, guesses_of_32_bits, lenses, files_of_ltrace,
+    **{function.__name__: function for function in (prototypes, guesses_of_32_bits, crowded_stack, lenses, files_of_ltrace,
                                                     redefined_types, wrong_prototypes, large_types, without_prototype_files, every_binary,
                                                     linked_structures, thread_ends, prototypes_of_modules,
                                                     half_a_filter,
