@@ -10,6 +10,7 @@
 #include "app/function_plans.h"
 #include "app/raised_rights.h"
 #include "app/recording.h"
+#include "app/speaker.h"
 #include "app/wiring.h"
 #include "bpf/engine.h"
 #include "explain/calls_of_interest.h"
@@ -299,9 +300,11 @@ Result<ChosenEngine> choose_engine(const cli::Options& options, process::EngineO
     engine_options.launch->no_new_rights = has_raised_rights();
   }
   const EngineChoice choice = options.extras.engine;
+  // -D of ltrace has lines of its own form.
+  const std::function<void(const std::string&)> report = options.ltrace ? Speaker("DEBUG") : complain;
   const auto debug = [&](const std::string& sentence) {
     if (options.startup.debug) {
-      complain(sentence);
+      report(sentence);
     }
   };
   if (!function_options.selection.empty() && engine_options.interruptible == process::Interruptible::anywhere) {
@@ -316,7 +319,7 @@ Result<ChosenEngine> choose_engine(const cli::Options& options, process::EngineO
   if (choice == EngineChoice::inprocess) {
     debug("engine: inprocess, as --engine says");
     if (options.startup.debug) {
-      engine_options.debug = complain;
+      engine_options.debug = report;
     }
     return make_inside_engine(options, engine_options, tables, complain);
   }
@@ -374,7 +377,7 @@ Result<ChosenEngine> choose_engine(const cli::Options& options, process::EngineO
     debug("engine: ptrace, not bpf: " + why_not);
   }
   if (options.startup.debug) {
-    engine_options.debug = complain;
+    engine_options.debug = report;
   }
   ptrace::MakeFunctionHooks make_functions;
   if (!function_options.selection.empty()) {

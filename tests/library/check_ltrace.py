@@ -549,6 +549,8 @@ def errors(bench):
     for words, start in ((['-h'], 'Usage: '), (['-V'], 'tracer '), (['-Dh'], 'MASK is')):
         done = subprocess.run([str(bench.link), *words], capture_output=True, text=True, timeout=TIMEOUT)
         expect(done.returncode == 0 and done.stdout.startswith(start), f'{words}: {done.stdout}')
+    lines, _ = bench.run(['-D', '77'], ['/bin/true'])
+    expect(lines[0].startswith('DEBUG: ') and lines[-1] == '+++ exited (status 0) +++', '\n'.join(lines))
 
 
 def chosen_by_a_resolver(bench):
