@@ -62,6 +62,7 @@ std::optional<TypeReader::Value> TypeReader::array(Dwarf_Die die, unsigned depth
   made.length = into_.literal(static_cast<std::int64_t>(*count));
   if (is_character(element.die)) {
     made.kind = TypeKind::cstr;
+    made.style = spec::Style::terminated;  // all of it shows where it has no NUL
     made.name = into_.text("cstr");
   } else {
     made.kind = TypeKind::array;

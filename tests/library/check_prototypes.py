@@ -237,7 +237,7 @@ DESCRIBED = [
     'in_three@libdescribed.so({a=1.0, b=2.0, c=3.0}, 0.5) = {a=3.0, b=2.0, c=1.5}',
     "mixed@libdescribed.so({number=0.25, letter='a'}, {number=0.25, letter='a'}, {number=0.25, letter='a'}, "
     "{number=0.25, letter='a'}, {number=9.0, letter='z'}) = {number=1.0, letter='z'}",
-    'big@libdescribed.so({values=[11, 12, 13], name="bytes"}, {x=1, y=2}) = {values=[11, 1, 13], name="bytes"}',
+    'big@libdescribed.so({values=[11, 12, 13], name="bytes"}, {x=1, y=2}) = {values=[11, 1, 13], name="bytes!!!"...}',
     'either@libdescribed.so({whole=41, part=5.7e-44}) = {whole=42, part=5.9e-44}',
     'whole@libdescribed.so({from={x=21, y=22}, a=5, b=5, text="inside", callback=ADDRESS<twice>, color=BLUE}, '
     '{low=5, negative=-3, high=1000}, ADDRESS<twice>) = 39',

@@ -37,6 +37,7 @@ struct mixed mixed(struct mixed m, struct mixed n, struct mixed o, struct mixed 
 }
 struct big big(struct big b, point p) {
   b.values[1] = p.x;
+  b.name[5] = b.name[6] = b.name[7] = '!';  // no NUL is left
   return b;
 }
 union number either(union number n) {
