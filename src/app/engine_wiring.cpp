@@ -111,7 +111,7 @@ Status select_functions(const cli::Options& options, functions::library::Library
     }
   }
   if (options.ltrace) {
-    selection.shows_startup = true;
+    selection.as_ltrace = true;
     for (const std::string& pattern : options.ltrace->exporters) {
       if (const Status added = selection.exports.add_module(pattern); !added) {
         return Error{EINVAL, "-l " + pattern + ": " + added.error().message};

@@ -232,6 +232,10 @@ void Placement::place_entries(ptrace::Tracee& tracee, const Module& module) {
         continue;
       }
       found_ = true;
+      // Nobody calls _start, and everything else would be inside its line.
+      if (selection_.as_ltrace && symbol.address == module.file->entry()) {
+        continue;
+      }
       const Breakpoint* there = space_of(tracee).find(address);
       // A function may have several names: this takes the shortest.
       if (there != nullptr && there->entry != nullptr && there->entry->name.size() <= symbol.name.size()) {
@@ -253,7 +257,7 @@ void Placement::place_resolver(ptrace::Tracee& tracee, const Module& module, con
                                trace::LibraryFunction& function) {
   space_of(tracee).add(ptrace::stopped_thread(tracee), tracee.memory, module.bias + symbol.address,
                        [&](Breakpoint& point) { point.resolved = &function; });
-  if (selection_.shows_startup) {
+  if (selection_.as_ltrace) {
     trace::LibraryFunction& shown = functions_.find_or_add_entry(module.name, std::string(symbol.name) + ".IFUNC");
     define(shown, module, symbol);
     shown.is_resolver = true;

@@ -53,7 +53,7 @@ class Placement {
   /// A function whose code a resolver has chosen already: it stands where the loader has written its address.
   void place_resolved(ptrace::Tracee& tracee, const library::Module& module, const library::Symbol& symbol,
                       trace::LibraryFunction& function);
-  [[nodiscard]] bool is_shown(const library::Slot& slot) const { return selection_.shows_startup || !slot.is_startup; }
+  [[nodiscard]] bool is_shown(const library::Slot& slot) const { return selection_.as_ltrace || !slot.is_startup; }
   /// The name that calls through the slot are traced by; empty: they are not. A function with a resolver may have
   /// several: this is the shortest that is wanted.
   [[nodiscard]] std::string_view wanted_name(const library::Module& module, const library::Slot& slot) const;

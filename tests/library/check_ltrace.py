@@ -659,6 +659,16 @@ def startup(bench):
     expect('puts' in log.read_text() and '__libc_start' not in log.read_text(), log.read_text())
 
 
+def entry_of_the_program(bench):
+    """_start is no call: what -x shows is not inside it."""
+    program = bench.calls()
+    for tracer in ('ours', peers.find('ltrace')):
+        if tracer is None or (tracer != 'ours' and '0.7.91' not in peers.version(tracer)):
+            continue
+        lines, _ = bench.log(['-L', '-n', '2', '-x', '@MAIN'], [program], tracer)
+        expect(any(line.startswith('main(') for line in lines) and not any('_start(' in line for line in lines), f'{tracer}\n' + '\n'.join(lines))
+
+
 def averages(bench):
     """The time of a single call is that of all of them, to the digit."""
     lines, _ = bench.log(['-c'], [bench.calls()])
@@ -692,7 +702,7 @@ CASES = {
                                                     children, returns_in_children, deaths, attaching, errors,
                                                     chosen_by_a_resolver, named_with_a_sign, calls_to_itself, names_of_calls,
                                                     selected, averages, resumed_calls, times_of_unreturned,
-                                                    calls_that_events_tell_of, one_row_for_a_name, startup)},
+                                                    calls_that_events_tell_of, one_row_for_a_name, startup, entry_of_the_program)},
 }
 
 

@@ -89,9 +89,9 @@ struct LibrarySelection {
   SymbolFilter calls;    ///< calls from matching modules through their PLT or a pointer that the dynamic linker has set
   SymbolFilter entries;  ///< functions that matching modules define, called from anywhere
   SymbolFilter exports;  ///< functions that matching modules define, called through a linkage table
-  /// ltrace's: calls of an entry's resolver (IFUNC) are reported as those of `NAME.IFUNC`, and those of start-up code
-  /// through stubs are not left out.
-  bool shows_startup = false;
+  /// Calls of an entry's resolver (IFUNC) are reported as those of `NAME.IFUNC`, those of start-up code through stubs
+  /// are not left out, and where the program starts there is no entry.
+  bool as_ltrace = false;
   std::vector<ProbePattern> probes;
   Demangler demangler;  ///< for the names of functions in labels; may be empty
   [[nodiscard]] bool empty() const { return calls.empty() && entries.empty() && exports.empty() && probes.empty(); }
