@@ -1,12 +1,9 @@
 #include "inprocess/image.h"
 
 #include <fcntl.h>
-#include <linux/memfd.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -15,9 +12,8 @@
 
 #include "arch/breakpoint.h"
 #include "arch/syscall_abi.h"
-#include "base/unique_fd.h"
 #include "inprocess/embedded.h"
-#include "proc/proc_files.h"
+#include "ptrace/shared_file.h"
 
 namespace tracer::inprocess {
 namespace {
@@ -56,12 +52,6 @@ class TheirFile {
   std::uint64_t number_;
 };
 
-/// The very descriptor of the thread, with no more rights than it has itself.
-UniqueFd take_descriptor(pid_t tid, std::uint64_t number) {
-  const UniqueFd thread = proc::open_task(tid);
-  return UniqueFd(thread.valid() ? static_cast<int>(::syscall(SYS_pidfd_getfd, thread.get(), number, 0)) : -1);
-}
-
 /// A file in memory that is the thread's and ours, of this size for good.
 struct SharedFile {
   TheirFile theirs;
@@ -71,32 +61,16 @@ struct SharedFile {
 /// `more_seals`: from when we have mapped it.
 Result<SharedFile> share_file(Injector& injector, pid_t tid, std::size_t size, int more_seals) {
   const auto made = injector.call(call_gadget, SYS_memfd_create,
-                                  {recorder_address + name_offset, MFD_CLOEXEC | MFD_ALLOW_SEALING, 0, 0, 0, 0});
+                                  {recorder_address + name_offset, ptrace::shared_file_flags(), 0, 0, 0, 0});
   if (!made) {
     return made.error();
   }
   TheirFile theirs(injector, made.value());
-  const UniqueFd file = take_descriptor(tid, made.value());
-  // Another process may have put another file there meanwhile. None but a new file in memory is without seals (that
-  // of execution may be the machine's default), and nobody can take from us what we have mapped of a sealed one.
-  constexpr int seal_exec = 0x20;
-  const int seals = file.valid() ? ::fcntl(file.get(), F_GET_SEALS) : -1;
-  if (seals < 0) {
-    return Error{errno, {}};
+  auto ours = ptrace::map_shared_file(tid, made.value(), size, more_seals);
+  if (!ours) {
+    return ours.error();
   }
-  struct stat status {};
-  if ((seals & ~seal_exec) != 0 || ::fstat(file.get(), &status) != 0 || status.st_size != 0) {
-    return Error{EBADF, {}};
-  }
-  if (::ftruncate(file.get(), static_cast<off_t>(size)) != 0 ||
-      ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) {
-    return Error{errno, {}};
-  }
-  Mapping ours = map_file(file.get(), size, PROT_READ | PROT_WRITE, MAP_SHARED);
-  if (ours == nullptr || ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SEAL | more_seals) != 0) {
-    return Error{errno, {}};
-  }
-  return SharedFile{std::move(theirs), std::move(ours)};
+  return SharedFile{std::move(theirs), std::move(ours).value()};
 }
 
 Status map_shared(Injector& injector, const SharedFile& file, std::uint64_t address, std::size_t size, int protection,
