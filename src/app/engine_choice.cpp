@@ -12,6 +12,7 @@
 #include "app/recording.h"
 #include "app/speaker.h"
 #include "app/wiring.h"
+#include "arch/call_site.h"
 #include "bpf/engine.h"
 #include "explain/calls_of_interest.h"
 #include "explain/file_header.h"
@@ -216,9 +217,6 @@ std::string why_not_inside(const cli::Options& options) {
       return why_not;
     }
   }
-  if (names_functions(options)) {
-    return "functions are traced, which needs breakpoints";
-  }
   if (!options.injections.empty()) {
     return "calls are tampered with, which needs stopped threads";
   }
@@ -249,20 +247,57 @@ std::string why_not_inside(const cli::Options& options) {
   return {};
 }
 
+/// Returns what keeps a program from counting calls of its functions itself; empty if it can.
+std::string why_not_count_functions_inside(const cli::Options& options, const functions::Options& function_options,
+                                           const process::EngineOptions& engine_options) {
+  if (options.ltrace || !options.only_counts() || function_options.one_by_one || !options.extras.probes.empty()) {
+    return "functions are shown, which needs breakpoints; -c -U calls,name -S calls counts them inside the program";
+  }
+  if (!engine_options.only_functions) {
+    return "system calls and functions are not counted together inside the program (add -e trace=none)";
+  }
+  if (!options.startup.follow_forks) {
+    return "children that are not followed would count for their parents (add -f)";
+  }
+  if (options.extras.any_scope()) {
+    return std::string(cli::scope_options) + " need the bpf engine";
+  }
+  const Status able = arch::can_record_inside();
+  return able ? std::string() : able.error().message;
+}
+
 /// Whether nothing of single calls is asked for.
 bool only_sums(const cli::Options& options) {
   return options.only_counts() && !options.filters.by_path_or_fd() && !options.filters.end.any() &&
          !summary_options(options).wants_latencies();
 }
 
+Error refuse_inside(const std::string& why_not) {
+  return {0, "--engine=inprocess: " + why_not + "; leave the option out to trace with ptrace"};
+}
+
+/// The engine that drives the tracing of functions.
+Result<ChosenEngine> make_stopping_engine(process::EngineOptions engine_options, functions::Options function_options,
+                                          const std::string& name,
+                                          const std::function<void(const std::string&)>& complain) {
+  ptrace::MakeFunctionHooks make_functions;
+  if (!function_options.selection.empty()) {
+    make_functions = [&function_options](ptrace::EventSink& sink) {
+      return std::make_unique<functions::FunctionTracer>(std::move(function_options), sink);
+    };
+  }
+  auto engine = ptrace::make_ptrace_engine(std::move(engine_options), complain, make_functions);
+  if (!engine) {
+    return engine.error();
+  }
+  return ChosenEngine{std::move(engine).value(), name};
+}
+
 Result<ChosenEngine> make_inside_engine(const cli::Options& options, const process::EngineOptions& engine_options,
                                         const spec::Tables& tables,
                                         const std::function<void(const std::string&)>& complain) {
-  const auto refuse = [](const std::string& why_not) {
-    return Error{0, "--engine=inprocess: " + why_not + "; leave the option out to trace with ptrace"};
-  };
   if (const std::string why_not = why_not_inside(options); !why_not.empty()) {
-    return refuse(why_not);
+    return refuse_inside(why_not);
   }
   inprocess::RecordingOptions recording;
   capture::CaptureLimits& limits = recording.limits;
@@ -284,7 +319,7 @@ Result<ChosenEngine> make_inside_engine(const cli::Options& options, const proce
     return engine.error();  // all is said already
   }
   if (!engine) {
-    return refuse(engine.error().message);
+    return refuse_inside(engine.error().message);
   }
   return ChosenEngine{std::move(engine).value(), "inprocess"};
 }
@@ -321,7 +356,16 @@ Result<ChosenEngine> choose_engine(const cli::Options& options, process::EngineO
     if (options.startup.debug) {
       engine_options.debug = report;
     }
-    return make_inside_engine(options, engine_options, tables, complain);
+    if (!names_functions(options)) {
+      return make_inside_engine(options, engine_options, tables, complain);
+    }
+    const std::string why_not = why_not_count_functions_inside(options, function_options, engine_options);
+    if (!why_not.empty()) {
+      return refuse_inside(why_not);
+    }
+    debug("functions: the program counts calls through its linkage tables, breakpoints the others");
+    function_options.counts_inside = true;
+    return make_stopping_engine(std::move(engine_options), std::move(function_options), "inprocess", complain);
   }
   bool kernel_watches_functions = false;
   if (names_functions(options) && !options.extras.any_scope()) {
@@ -379,17 +423,7 @@ Result<ChosenEngine> choose_engine(const cli::Options& options, process::EngineO
   if (options.startup.debug) {
     engine_options.debug = report;
   }
-  ptrace::MakeFunctionHooks make_functions;
-  if (!function_options.selection.empty()) {
-    make_functions = [&function_options](ptrace::EventSink& sink) {
-      return std::make_unique<functions::FunctionTracer>(std::move(function_options), sink);
-    };
-  }
-  auto engine = ptrace::make_ptrace_engine(std::move(engine_options), complain, make_functions);
-  if (!engine) {
-    return engine.error();
-  }
-  return ChosenEngine{std::move(engine).value(), "ptrace"};
+  return make_stopping_engine(std::move(engine_options), std::move(function_options), "ptrace", complain);
 }
 
 }  // namespace tracer::app

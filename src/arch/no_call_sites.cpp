@@ -2,6 +2,7 @@
 #include <cerrno>
 
 #include "arch/call_site.h"
+#include "arch/counting_stub.h"
 
 namespace tracer::arch {
 
@@ -33,6 +34,14 @@ void leave_entry(Registers&, std::uint64_t, std::optional<std::uint64_t>, std::u
 
 std::uint64_t destination(const Registers&) {
   return 0;
+}
+
+std::optional<SlotJump> find_slot_jump(Abi, std::span<const std::byte>, std::uint64_t) {
+  return std::nullopt;
+}
+
+std::optional<CountingStub> make_counting_stub(const SlotJump&, std::uint64_t, std::uint64_t) {
+  return std::nullopt;
 }
 
 std::uint64_t clock_ticks() {

@@ -165,11 +165,12 @@ void finish_seccomp_and_forks(Draft& draft) {
   draft.options.output.separate = draft.short_follow_forks > 0 ? draft.short_follow_forks > 1 : draft.output_separately;
 }
 
-/// Uprobes see the entry of a function and not its return; where they count, the table has only the columns that they
-/// know.
-void use_columns_of_uprobes(Draft& draft) {
+/// Where functions are counted without a stop, only their entries are seen: the table has the columns that are known
+/// then.
+void use_columns_of_entries(Draft& draft) {
   Options& options = draft.options;
-  if (options.extras.engine != EngineChoice::bpf ||
+  const EngineChoice engine = options.extras.engine;
+  if ((engine != EngineChoice::bpf && engine != EngineChoice::inprocess) ||
       (options.extras.libraries.empty() && options.extras.symbols.empty())) {
     return;
   }
@@ -211,7 +212,7 @@ Applied finish_summary(Draft& draft) {
     return Failure{either + " and -ff/--output-separately are mutually exclusive", true};
   }
   if (options.summary.mode == SummaryMode::only) {
-    use_columns_of_uprobes(draft);
+    use_columns_of_entries(draft);
     const auto without_effect = [&](bool given, const char* what) {
       if (given) {
         draft.warn(std::string(what) + " has no effect with -c/--summary-only");

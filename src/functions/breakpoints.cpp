@@ -152,6 +152,7 @@ void Breakpoints::remove_all(const ptrace::Stopped& thread) {
 
 void Breakpoints::forget(std::uint64_t start, std::uint64_t end) {
   points_.erase(points_.lower_bound(start), points_.lower_bound(end));
+  stubs.forget(start, end);
   std::erase_if(semaphores_, [&](std::uint64_t address) { return address >= start && address < end; });
   std::erase_if(displaced_, [&](const auto& entry) { return entry.second >= start && entry.second < end; });
   std::erase_if(pages_, [&](const Page& page) {
@@ -195,7 +196,7 @@ void Breakpoints::prepare(const ptrace::Stopped& thread, pid_t pid, std::uint64_
   if (point.strategy != arch::StepStrategy::displaced) {
     return;
   }
-  const auto near = place_near(thread, pid, address, abi);
+  const auto near = place_near(thread, pid, address, arch::max_displaced_size, abi);
   point.prepared = near.ok() || near.error().number != EAGAIN;
   const std::uint64_t place = near.ok() ? near.value() : 0;
   const auto moved = place != 0 ? arch::displace(abi, code, address, place) : std::nullopt;
@@ -208,11 +209,11 @@ void Breakpoints::prepare(const ptrace::Stopped& thread, pid_t pid, std::uint64_
 }
 
 Result<std::uint64_t> Breakpoints::place_near(const ptrace::Stopped& thread, pid_t pid, std::uint64_t address,
-                                              Abi abi) {
+                                              std::size_t size, Abi abi) {
   for (unsigned tries = 0; tries < 2; ++tries) {
     for (Page& page : pages_) {
-      if (!page.lost && is_near(page.address, address) && page.used + arch::max_displaced_size <= page.size) {
-        return page.address + std::exchange(page.used, page.used + arch::max_displaced_size);
+      if (!page.lost && is_near(page.address, address) && page.used + size <= page.size) {
+        return page.address + std::exchange(page.used, page.used + size);
       }
     }
     const Status mapped = map_near(thread, pid, address, abi);
@@ -350,6 +351,9 @@ void Breakpoints::leave_page(const Page& page) {
 }
 
 bool Breakpoints::unmap(const ptrace::Stopped& thread) {
+  if (!stubs.unmap(thread)) {
+    return false;
+  }
   const pid_t pid = thread.tid();
   const auto registers = thread.registers();
   for (; !pages_.empty(); pages_.pop_back()) {

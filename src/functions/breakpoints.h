@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "arch/breakpoint.h"
+#include "functions/counting_stubs.h"
 #include "functions/goroutine_stacks.h"
 #include "functions/library/modules.h"
 #include "ptrace/live_memory.h"
@@ -26,7 +27,7 @@ struct Breakpoint {
   std::array<std::byte, arch::max_instruction_size> code{};  ///< as it was, as far as it could be read
   std::size_t code_size = 0;
   bool inserted = false;
-  bool counted = false;  ///< there is none: the kernel counts or records who comes here
+  bool counted = false;  ///< there is none: the kernel counts or records who comes here, or a CountingStub does
   /// As it was before the kernel was to watch here; copies of the memory may have the kernel's traps.
   std::array<std::byte, 2 * arch::max_instruction_size> watched_code{};
   std::size_t watched_size = 0;
@@ -127,6 +128,10 @@ class Breakpoints {
   /// reason meanwhile, and has to do the rest later.
   bool unmap(const ptrace::Stopped& thread);
 
+  /// Returns the start of so many bytes near `address`, for code; 0: there are none. EAGAIN as inject_call().
+  Result<std::uint64_t> place_near(const ptrace::Stopped& thread, pid_t pid, std::uint64_t address, std::size_t size,
+                                   Abi abi);
+
   /// The modules that they were set for, by the start of their code.
   std::map<std::uint64_t, library::Module> modules;
   /// The one of these whose code is at `address`, or null.
@@ -145,6 +150,7 @@ class Breakpoints {
     bool long_jumps = false;  ///< those of the C library do not go unseen
   } hooks;
   RecordingState recording;
+  CountingStubs stubs;
   GoroutineStacks goroutines;
 
  private:
@@ -162,8 +168,6 @@ class Breakpoints {
   [[nodiscard]] bool is_code(pid_t pid, std::uint64_t address) const;
   Breakpoint* insert(const ptrace::Stopped& thread, const trace::Memory& memory, std::uint64_t address);
   void prepare(const ptrace::Stopped& thread, pid_t pid, std::uint64_t address, Breakpoint& breakpoint, Abi abi);
-  /// 0: nowhere. EAGAIN as inject_call().
-  Result<std::uint64_t> place_near(const ptrace::Stopped& thread, pid_t pid, std::uint64_t address, Abi abi);
   /// Maps a page there. EAGAIN as inject_call().
   Status map_near(const ptrace::Stopped& thread, pid_t pid, std::uint64_t address, Abi abi);
   /// Takes what follows a module's code in the last page of its mapping, which nothing uses. False: there is none left.

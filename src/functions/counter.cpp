@@ -1,9 +1,11 @@
 #include "functions/counter.h"
 
 #include <fmt/core.h>
+#include <sys/ptrace.h>
 
 #include <algorithm>
 
+#include "arch/syscall_abi.h"
 #include "functions/probe_places.h"
 #include "proc/proc_files.h"
 
@@ -57,7 +59,9 @@ void Counter::forget(pid_t process, std::uint64_t start, std::uint64_t end) {
 
 void Counter::watch(ptrace::Tracee& tracee, const std::vector<std::uint64_t>& addresses) {
   Breakpoints& space = space_of(tracee);
-  const auto watched = recorder_ ? recorder_->watch(tracee, addresses) : count_at(tracee, addresses);
+  const auto watched = recorder_            ? recorder_->watch(tracee, addresses)
+                       : kernel_ != nullptr ? count_at(tracee, addresses)
+                                            : count_inside(tracee, addresses);
   bool misses = false;
   for (const std::uint64_t address : addresses) {
     Breakpoint& point = space.note(address);
@@ -100,8 +104,73 @@ std::set<std::uint64_t> Counter::count_at(ptrace::Tracee& tracee, const std::vec
   return counted;
 }
 
+Others others_of(const ptrace::Tracee& tracee) {
+  const bool is_alone = thread_state(tracee)->space.use_count() == 1 && proc::threads_of(tracee.tgid).size() == 1;
+  return is_alone ? Others::none : Others::anywhere;
+}
+
+std::set<std::uint64_t> Counter::count_inside(ptrace::Tracee& tracee, const std::vector<std::uint64_t>& addresses) {
+  Breakpoints& space = space_of(tracee);
+  const ptrace::Stopped& thread = ptrace::stopped_thread(tracee);
+  // A thread that comes to a function by a stub and one that comes by a pointer can be distinguished only if both stop.
+  std::set<std::string_view> by_pointer;
+  for (const auto& [address, point] : space.records()) {
+    if (!point.callers.empty()) {
+      by_pointer.insert(point.entry_symbol);
+    }
+  }
+  Others others = others_of(tracee);
+  const auto goes_by_pointer = [&](const trace::LibraryFunction& function) {
+    return by_pointer.contains(function.name);
+  };
+  for (const std::uint64_t address : space.stubs.remove(thread, goes_by_pointer, others)) {
+    space.note(address).counted = false;
+    space.add(thread, tracee.memory, address, [](Breakpoint&) {});
+  }
+  std::vector<CountingStubs::Place> places;
+  for (const std::uint64_t address : addresses) {
+    const Module* module = space.module_at(address);
+    const Breakpoint& point = space.note(address);
+    const bool only_calls = point.stub != nullptr && point.entry == nullptr && point.callers.empty() &&
+                            point.probes.empty() && point.resolved == nullptr && point.unreported == nullptr;
+    if (only_calls && module != nullptr && module->file->abi() == arch::native_abi() && !goes_by_pointer(*point.stub)) {
+      places.push_back({address, watched_code(space, tracee.memory, address), point.stub});
+    }
+  }
+  if (others != Others::none && space.recording.since_exec) {
+    others = Others::elsewhere;  // the loader has just mapped what is new
+  }
+  const auto find_room = [&](std::uint64_t address, std::size_t size) {
+    const auto found = space.place_near(thread, tracee.tid(), address, size, arch::native_abi());
+    return found.ok() ? found.value() : 0;
+  };
+  return space.stubs.add(thread, places, find_room, others);
+}
+
+std::optional<std::uint64_t> Counter::give_up_stub(ptrace::Tracee& tracee, std::uint64_t address, std::uint64_t fault) {
+  Breakpoints& space = space_of(tracee);
+  const auto lost = space.stubs.find_lost(address, fault);
+  if (!lost) {
+    return std::nullopt;
+  }
+  const ptrace::Stopped& thread = ptrace::stopped_thread(tracee);
+  space.stubs.remove_at(thread, lost->place, others_of(tracee));
+  space.note(lost->place).counted = false;
+  space.add(thread, tracee.memory, lost->place, [](Breakpoint&) {});
+  return lost->jump;
+}
+
 void Counter::watch_noted(ptrace::Tracee& tracee) {
   Breakpoints& space = space_of(tracee);
+  const ptrace::Stopped& thread = ptrace::stopped_thread(tracee);
+  if (const auto registers = thread.registers(); inside_ && thread.event() == PTRACE_EVENT_EXEC && registers) {
+    // In execve it can make no calls for us, before the first instruction it can.
+    const bool stops_again = space.add(thread, tracee.memory, registers.value().instruction_pointer(),
+                                       [](Breakpoint& point) { point.is_program_entry = true; });
+    if (stops_again) {
+      return;
+    }
+  }
   std::vector<std::uint64_t> addresses = std::exchange(space.noted, {});
   if (recorder_ && Recorder::is_too_early(space)) {
     const auto later = std::partition(addresses.begin(), addresses.end(), [&](std::uint64_t address) {
@@ -115,7 +184,7 @@ void Counter::watch_noted(ptrace::Tracee& tracee) {
   addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
   // Where a thread has to stop for something else, that breakpoint counts as well.
   std::erase_if(addresses, [&](std::uint64_t address) { return space.note(address).inserted; });
-  if (!addresses.empty()) {
+  if (!addresses.empty() || inside_) {
     watch(tracee, addresses);
   }
 }
@@ -163,8 +232,21 @@ void Counter::watch_inherited(ptrace::Tracee& tracee) {
   }
 }
 
+void Counter::report_counts_inside(ptrace::Tracee& tracee) {
+  Breakpoints& space = space_of(tracee);
+  if (!tracee.visible()) {
+    return;  // some other process reports what it has counted
+  }
+  for (const FunctionCounters::Count& count : space.stubs.take()) {
+    functions_.locate(space, *count.function);
+    tracee.abi = arch::native_abi();
+    report(sink_, tracee, trace::LibraryCalls{count.function, count.calls});
+  }
+}
+
 void Counter::report_counts(ptrace::Tracee& tracee) {
   if (kernel_ == nullptr) {
+    report_counts_inside(tracee);
     return;
   }
   std::map<trace::LibraryFunction*, std::uint64_t> calls;
@@ -188,7 +270,7 @@ void Counter::report_counts(ptrace::Tracee& tracee) {
 }
 
 void Counter::end(ptrace::Tracee& tracee) {
-  if (!in_kernel() || thread_state(tracee) == nullptr) {
+  if (!notes_places() || thread_state(tracee) == nullptr) {
     return;
   }
   // Another process that shares its memory goes on with the same records.

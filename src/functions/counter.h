@@ -1,5 +1,5 @@
-// Places that the kernel watches, so that no thread stops there: it counts calls of functions (FunctionCounter), or
-// records them (Recorder). Calls that are only counted, by breakpoints where the kernel cannot.
+// Places where no thread stops: the kernel counts calls of functions (FunctionCounter) or records them (Recorder), or
+// the process counts them itself (CountingStubs). Calls that are only counted, by breakpoints where that cannot be.
 #pragma once
 
 #include <map>
@@ -18,24 +18,27 @@ namespace tracer::functions {
 
 class Counter {
  public:
-  /// `kernel`: null if breakpoints count. `recorder`: null if calls are only counted, or breakpoints report them.
-  /// `only_probes`: no functions are asked for.
-  Counter(std::shared_ptr<trace::FunctionCounter> kernel, std::shared_ptr<trace::FunctionRecorder> recorder,
-          bool only_probes, FunctionTable& functions, ptrace::EventSink& sink)
-      : kernel_(std::move(kernel)), functions_(functions), sink_(sink) {
+  /// `inside`: processes count calls themselves. `kernel`: null if it counts none. `recorder`: null if calls are only
+  /// counted, or breakpoints report them. `only_probes`: no functions are asked for.
+  Counter(bool inside, std::shared_ptr<trace::FunctionCounter> kernel,
+          std::shared_ptr<trace::FunctionRecorder> recorder, bool only_probes, FunctionTable& functions,
+          ptrace::EventSink& sink)
+      : inside_(inside), kernel_(std::move(kernel)), functions_(functions), sink_(sink) {
     if (recorder != nullptr) {
       recorder_.emplace(std::move(recorder), functions, only_probes);
     }
   }
 
-  [[nodiscard]] bool in_kernel() const { return kernel_ != nullptr || recorder_; }
+  /// Whether places are noted first, and breakpoints are the last resort.
+  [[nodiscard]] bool notes_places() const { return inside_ || in_kernel(); }
+  [[nodiscard]] bool counts_in_kernel() const { return kernel_ != nullptr; }
   /// Null: the kernel records nothing.
   [[nodiscard]] Recorder* recorder() { return recorder_ ? &*recorder_ : nullptr; }
   [[nodiscard]] const Recorder* recorder() const { return recorder_ ? &*recorder_ : nullptr; }
 
-  /// Keeps a place in mind that the kernel is to watch.
+  /// Keeps a place in mind that is to be watched.
   static Breakpoint& note(Breakpoints& space, std::uint64_t address);
-  /// Watches the places that were noted. Where the kernel cannot, a breakpoint does.
+  /// Watches the places that were noted. Where nobody else can, a breakpoint does.
   void watch_noted(ptrace::Tracee& tracee);
   /// The modules are others than before: sees to it that the kernel records nothing that would harm one of them.
   void heed_modules(ptrace::Tracee& tracee);
@@ -46,22 +49,31 @@ class Counter {
   /// The process has another file there now, or none.
   void forget(pid_t process, std::uint64_t start, std::uint64_t end);
 
-  /// Reports what the kernel has counted in the process.
+  /// Reports what was counted in the process without a stop.
   void report_counts(ptrace::Tracee& tracee);
-  /// Reports what the kernel has counted in the process, and counts no more.
+  /// The same, and counts no more.
   void end(ptrace::Tracee& tracee);
+
+  /// The memory of the stub that has faulted there, as a thread ran it, is gone: a breakpoint counts from now on.
+  /// Returns where the thread has to go on; empty if there is no stub.
+  static std::optional<std::uint64_t> give_up_stub(ptrace::Tracee& tracee, std::uint64_t address, std::uint64_t fault);
 
   /// A thread has come to the breakpoint of a call that is only counted.
   void count_call(ptrace::Tracee& tracee, trace::LibraryFunction& function, const Breakpoint& point,
                   const arch::FunctionEntry& entry, Abi abi);
 
  private:
+  [[nodiscard]] bool in_kernel() const { return kernel_ != nullptr || recorder_; }
   void watch(ptrace::Tracee& tracee, const std::vector<std::uint64_t>& addresses);
   /// Returns those that the kernel counts now.
   std::set<std::uint64_t> count_at(ptrace::Tracee& tracee, const std::vector<std::uint64_t>& addresses);
+  /// Returns those that the process counts itself now.
+  static std::set<std::uint64_t> count_inside(ptrace::Tracee& tracee, const std::vector<std::uint64_t>& addresses);
+  void report_counts_inside(ptrace::Tracee& tracee);
   [[nodiscard]] static trace::FunctionCounter::Place place_of(ptrace::Tracee& tracee, const library::Module& module,
                                                               std::uint64_t address);
 
+  bool inside_;
   std::shared_ptr<trace::FunctionCounter> kernel_;
   std::optional<Recorder> recorder_;
   FunctionTable& functions_;

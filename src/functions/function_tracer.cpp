@@ -105,7 +105,8 @@ FunctionTracer::FunctionTracer(Options options, ptrace::EventSink& sink)
     : options_(std::move(options)),
       sink_(sink),
       functions_(options_.selection.demangler),
-      counter_(options_.counter, options_.recorder, only_probes(options_.selection), functions_, sink),
+      counter_(options_.counts_inside, options_.counter, options_.recorder, only_probes(options_.selection), functions_,
+               sink),
       placement_(options_.selection, options_.one_by_one, functions_, counter_, sink) {}
 
 // ---------------------------------------------------------------------------------------------- threads and processes
@@ -187,6 +188,8 @@ ptrace::Detachment FunctionTracer::prepare_detach(ptrace::Tracee& tracee, bool a
   if (!space.withdrawn) {
     space.withdrawn = true;
     space.remove_all(thread);
+    space.stubs.remove(
+        thread, [](const auto&) { return true; }, others_of(tracee));
     tracee.memory.forget();
   }
   auto registers = thread.registers();
@@ -195,9 +198,10 @@ ptrace::Detachment FunctionTracer::prepare_detach(ptrace::Tracee& tracee, bool a
     return detachment;
   }
   arch::Registers& set = registers.value();
-  if (space.find_trap(arch::trap_address(set)) != nullptr) {
+  const std::uint64_t trap = arch::trap_address(set);
+  if (space.find_trap(trap) != nullptr || space.stubs.has_jump_at(trap)) {
     if (at_trap && is_at_trap(thread)) {
-      set.set_instruction_pointer(arch::trap_address(set));
+      set.set_instruction_pointer(trap);
       static_cast<void>(thread.set_registers(set));
       detachment.was_at_trap = true;
     } else if (has_signal(tracee.tid(), "SigPnd", SIGTRAP) && !thread.blocks(SIGTRAP)) {
@@ -238,6 +242,10 @@ void FunctionTracer::put_back(ptrace::Tracee& tracee) {
   if (!registers) {
     return;
   }
+  if (const auto outside = state->space->stubs.outside(registers.value().instruction_pointer(), tracee.memory)) {
+    registers.value().set_instruction_pointer(*outside);
+    static_cast<void>(thread.set_registers(registers.value()));
+  }
   if (const auto place = state->space->undisplaced(registers.value().instruction_pointer())) {
     state->reported = ThreadState::Reported{*place, registers.value().stack_pointer()};
     registers.value().set_instruction_pointer(*place);
@@ -251,7 +259,14 @@ bool FunctionTracer::on_fault(ptrace::Tracee& tracee) {
     return false;
   }
   const auto address = reinterpret_cast<std::uint64_t>(info.si_addr);
-  const auto registers = ptrace::stopped_thread(tracee).registers();
+  auto registers = ptrace::stopped_thread(tracee).registers();
+  if (registers) {
+    const std::uint64_t instruction = registers.value().instruction_pointer();
+    if (const auto back = Counter::give_up_stub(tracee, instruction, address)) {
+      registers.value().set_instruction_pointer(*back);
+      return ptrace::stopped_thread(tracee).set_registers(registers.value()).ok();
+    }
+  }
   if (!registers || registers.value().instruction_pointer() != address || !space_of(tracee).lose_page(address)) {
     return false;
   }
@@ -289,6 +304,12 @@ bool FunctionTracer::on_trap(ptrace::Tracee& tracee) {
   const std::uint64_t address = arch::trap_address(registers);
   const std::shared_ptr<Breakpoints> space = state->space;
   const Breakpoint* point = space->find_trap(address);
+  if ((point == nullptr || !point->inserted) && space->stubs.has_jump_at(address)) {
+    space->stubs.mend(thread, address, others_of(tracee));
+    registers.set_instruction_pointer(address);
+    static_cast<void>(thread.set_registers(registers, at_trap));
+    return true;
+  }
   if (point == nullptr &&
       (has_signal(tracee.tid(), "SigCgt", SIGTRAP) || !space->mend_copy(thread, tracee.memory, address))) {
     return false;  // a trap of its own

@@ -20,6 +20,8 @@ struct Options {
   library::LibrarySelection selection;
   /// Whether the start and the end of each call are to be reported, or, as LibraryCalls, only how many there were.
   bool one_by_one = true;
+  /// Processes count calls through linkage tables themselves, where that is possible, if they are only counted.
+  bool counts_inside = false;
   /// Counts calls in the kernel; null: breakpoints do, if they are only counted.
   std::shared_ptr<trace::FunctionCounter> counter;
   /// Records calls and static probes in the kernel; null: breakpoints report them.

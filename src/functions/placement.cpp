@@ -115,7 +115,7 @@ bool Placement::add_watched(ptrace::Tracee& tracee, std::uint64_t address, Chang
     }
     return false;
   }
-  if (!counter_.in_kernel()) {
+  if (!counter_.notes_places()) {
     return space.add(ptrace::stopped_thread(tracee), tracee.memory, address, change);
   }
   change(Counter::note(space, address));
@@ -390,7 +390,7 @@ void Placement::hook_jumps(ptrace::Tracee& tracee, const Module& module) {
 }
 
 void Placement::hook_goroutines(ptrace::Tracee& tracee, const Module& module) {
-  if (counter_.in_kernel() && counter_.recorder() == nullptr) {
+  if (counter_.counts_in_kernel()) {
     return;
   }
   bool is_go = false;

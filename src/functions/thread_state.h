@@ -52,6 +52,9 @@ inline Breakpoints& space_of(const ptrace::Tracee& tracee) {
   return *thread_state(tracee)->space;
 }
 
+/// Where others may be that run in the thread's memory while its code is replaced.
+Others others_of(const ptrace::Tracee& tracee);
+
 /// Reports what a thread does, if it is visible.
 inline void report(ptrace::EventSink& sink, ptrace::Tracee& tracee, ptrace::EventSink::What what) {
   if (tracee.visible()) {

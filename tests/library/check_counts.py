@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Calls of functions counted (-c) by breakpoints and, where the machine lets us, by uprobes: the same, whatever the program is.
+"""Calls of functions counted (-c) by breakpoints, by the program itself and, where the machine lets us, by uprobes: the same,
+whatever the program is.
 
     check_counts.py TRACER SOURCES [CASE...]     runs all cases, or those whose names begin so
 """
@@ -15,8 +16,6 @@ from bench import Bench
 from cases import expect, rounds, run_cases
 from check_functions import VARIANTS, cut_off_sections
 
-ENGINES = ('ptrace', 'bpf')
-
 WIDELY = ('lazy', 'ibt_lazy', 'no_plt', 'm32_lazy', 'm32_no_plt')  # variants whose libraries are counted, too
 
 
@@ -29,12 +28,15 @@ class Counter:
         """Calls by name, and the program's exit status."""
         lines, status = self.bench.trace([f'--engine={engine}', '-q', '-c', '-U', 'calls,name', '-S', 'name', '-e',
                                           'trace=none', *options], program, arguments)
-        rows = [line.split() for line in lines if '@' in line]
+        rows = [line.split(maxsplit=1) for line in lines if '@' in line]
         return {name: int(calls) for calls, name in rows}, status
 
     def same(self, options, program, arguments=()):
-        """What breakpoints count, which uprobes count, too."""
+        """What breakpoints count, which uprobes count, too, and the program itself with its children."""
         found = self.count('ptrace', options, program, arguments)
+        of_all = found if '-f' in options else self.count('ptrace', ['-f', *options], program, arguments)
+        inside = self.count('inprocess', ['-f', *(o for o in options if o != '-f')], program, arguments)
+        expect(inside == of_all, f'{options}: breakpoints {of_all}, inside {inside}')
         if not self.why_no_uprobes:
             by_uprobes = self.count('bpf', options, program, arguments)
             expect(by_uprobes == found, f'{options}: breakpoints {found}, uprobes {by_uprobes}')
@@ -73,6 +75,9 @@ def threads(counter):
                 found, status = counter.same(['-e', option], program, [str(count), str(calls)])
                 expect(found == {'abs@libc.so.6': count * calls} and status == 7,
                        f'round {round_}, {option}: {found}, status {status}')
+        for count, calls in ((1, 10000000), (8, 2000000), (64, 200000)):
+            found, status = counter.count('inprocess', ['-f', '-e', 'library=abs@MAIN'], program, [str(count), str(calls)])
+            expect(found == {'abs@libc.so.6': count * calls}, f'round {round_}, {count} threads inside: {found}')
     return counter.why_no_uprobes
 
 
@@ -104,6 +109,52 @@ def unfinished(counter):
     return counter.why_no_uprobes
 
 
+def counting(counter):
+    """A program, and a library that calls the same function by a pointer."""
+    return (counter.bench.build('counting.c', ['gcc', '-rdynamic']),
+            counter.bench.build('counting.c', ['gcc', '-shared', '-fPIC', '-fno-plt', '-DLIBRARY'], 'by_pointer.so'))
+
+
+def inside(counter):
+    """What a program counts itself is exact, whatever interrupts it, ends it or takes memory away."""
+    program, plugin = counting(counter)
+    many = 3000000
+    for way, arguments, expected, wanted_status in (
+            ('once', [many], 2 * many, 7), ('interrupted', [10 * many], 10 * many, 7), ('children', [many], 20 * many, 7),
+            ('exec', [many], 3 * many, 7), ('deep', [5], None, 7), ('jumps', [5], 11, 7), ('killed', [many], many, -9),
+            ('counters', [1000], 2000, 7), ('code', [1000], 2000, 7), ('trap', [1000], 2000, 7),
+            ('library', [1000, plugin], 2002, 7)):
+        for round_ in range(rounds(1)):
+            found, status = counter.count('inprocess', ['-f', '-e', 'library=abs'], program,
+                                          [way, *(str(argument) for argument in arguments)])
+            wanted = {'abs@libc.so.6': expected}
+            if expected is None:
+                wanted, _ = counter.count('ptrace', ['-f', '-e', 'library=abs'], program, [way, str(arguments[0])])
+                expect(wanted['abs@libc.so.6'] > 2 * arguments[0], f'{way}: {wanted}')
+            expect((found, status) == (wanted, wanted_status),
+                   f'{way}, round {round_}: {found}, status {status}; expected {wanted}')
+
+
+def crowd(counter):
+    """Places change while threads run there: a library that is loaded calls the function by a pointer, so that all who come
+    there have to stop from then on."""
+    program, plugin = counting(counter)
+    written = counter.bench.folder / 'calls'
+    for round_ in range(rounds(3)):
+        found, status = counter.count('inprocess', ['-f', '-e', 'library=abs'], program,
+                                      ['crowd', '100', str(plugin), str(written)])
+        expect((found, status) == ({'abs@libc.so.6': int(written.read_text())}, 7),
+               f'round {round_}: {found}, status {status}; expected {written.read_text()}')
+
+
+def unwound(counter):
+    """Exceptions pass through calls that are counted."""
+    program = counter.bench.build('exceptions.cpp', ['g++'])
+    found, status = counter.same(['-e', 'library=@MAIN'], program)
+    expect(found['__cxa_throw@libstdc++.so.6'] == 6 and status == 43, f'{found}, status {status}')
+    return counter.why_no_uprobes
+
+
 def attached(counter):
     """Five threads that are counted go on unharmed, whenever and however the tracer ends."""
     program = counter.bench.build('endless.c', ['gcc'])
@@ -113,9 +164,9 @@ def attached(counter):
         while len(os.listdir(f'/proc/{running.pid}/task')) < 5 and time.monotonic() < end:
             time.sleep(0.005)
         for round_ in range(rounds(6)):
-            engine = 'ptrace' if counter.why_no_uprobes else 'bpf'
-            tracer = subprocess.Popen([counter.bench.tracer, f'--engine={engine}', '-c', '-U', 'calls,name', '-S', 'calls', '-e',
-                                       'trace=none', '-e', 'library=abs@MAIN', '-p', str(running.pid)],
+            engine = ('inprocess', 'ptrace' if counter.why_no_uprobes else 'bpf')[round_ // 3 % 2]
+            tracer = subprocess.Popen([counter.bench.tracer, f'--engine={engine}', '-f', '-c', '-U', 'calls,name', '-S', 'calls',
+                                       '-e', 'trace=none', '-e', 'library=abs@MAIN', '-p', str(running.pid)],
                                       stderr=subprocess.PIPE, text=True)
             line = tracer.stderr.readline()
             expect('attached with 5 threads' in line, f'round {round_}: {line}')
@@ -138,7 +189,8 @@ def main():
         counter = Counter(Bench(os.path.abspath(tracer), sources, folder))
         cases = {name: (lambda n=name: check_variant(counter, n)) for name in VARIANTS}
         cases.update({function.__name__: (lambda f=function: f(counter))
-                      for function in (static, threads, children, plugin, unfinished, attached)})
+                      for function in (static, threads, children, plugin, unfinished, inside, crowd, unwound,
+                                        attached)})
         return run_cases(cases, sys.argv[3:])
 
 

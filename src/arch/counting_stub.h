@@ -1,0 +1,47 @@
+// Code that counts the calls through a linkage table: a jump through a slot is replaced by one to a stub, which counts
+// and jumps through the same slot.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/abi.h"
+
+namespace tracer::arch {
+
+// Threads count in different shards, so that they seldom write the same cache line. A counter is as far from the start
+// of its shard as in all others.
+inline constexpr std::size_t counter_shards = 16;
+inline constexpr std::size_t counter_shard_size = std::size_t{1} << 19;  ///< bytes
+
+/// The jump through a slot of a PLT entry, or of code that does without one.
+struct SlotJump {
+  static constexpr std::size_t size = 6;  ///< bytes
+
+  std::size_t offset = 0;  ///< in the code that it was found in
+  std::uint64_t address = 0;
+  std::uint64_t slot = 0;  ///< address of the word that says where it goes
+};
+
+/// Finds the jump that `code`, which is at `address`, consists of. Empty if it is of another form, or there are no
+/// stubs for this ABI.
+std::optional<SlotJump> find_slot_jump(Abi abi, std::span<const std::byte> code, std::uint64_t address);
+
+/// Upper bound of the size of CountingStub::code, in bytes.
+inline constexpr std::size_t max_counting_stub_size = 40;
+
+struct CountingStub {
+  std::vector<std::byte> code;
+  std::size_t counted = 0;                       ///< offset from which on the call is counted
+  std::array<std::byte, SlotJump::size> jump{};  ///< what takes the place of the jump through the slot
+};
+
+/// Makes the stub that is to be at `to`. `counter`: address of the counter in the first shard. The stub changes the
+/// flags, and of the registers those alone that any PLT entry may change. Empty if `to` is too far away.
+std::optional<CountingStub> make_counting_stub(const SlotJump& jump, std::uint64_t counter, std::uint64_t to);
+
+}  // namespace tracer::arch

@@ -1,0 +1,90 @@
+#include "arch/counting_stub.h"
+
+#include <algorithm>
+#include <cstring>
+#include <initializer_list>
+
+namespace tracer::arch {
+namespace {
+
+/// Stacks of threads are mostly 8 MiB apart.
+constexpr unsigned stack_bits = 23;
+constexpr unsigned shard_bits = 19;
+static_assert(std::size_t{1} << shard_bits == counter_shard_size);
+
+bool starts_with(std::span<const std::byte> code, std::initializer_list<unsigned> bytes) {
+  return code.size() >= bytes.size() &&
+         std::equal(bytes.begin(), bytes.end(), code.begin(),
+                    [](unsigned wanted, std::byte there) { return std::byte(wanted) == there; });
+}
+
+void append(std::vector<std::byte>& code, std::initializer_list<unsigned> bytes) {
+  for (const unsigned byte : bytes) {
+    code.push_back(std::byte(byte));
+  }
+}
+
+template <typename T>
+void append_value(std::vector<std::byte>& code, T value) {
+  const auto bytes = std::as_bytes(std::span(&value, 1));
+  code.insert(code.end(), bytes.begin(), bytes.end());
+}
+
+/// Empty if it is too far.
+std::optional<std::int32_t> distance(std::uint64_t from, std::uint64_t to) {
+  const auto all = static_cast<std::int64_t>(to - from);
+  const auto low = static_cast<std::int32_t>(all);
+  return low == all ? std::optional(low) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<SlotJump> find_slot_jump(Abi abi, std::span<const std::byte> code, std::uint64_t address) {
+  if (abi != Abi::x86_64) {
+    return std::nullopt;
+  }
+  constexpr std::size_t endbr_size = 4;
+  const std::size_t offset = starts_with(code, {0xf3, 0x0f, 0x1e, 0xfa}) ? endbr_size : 0;
+  const auto jump = code.subspan(offset);
+  if (!starts_with(jump, {0xff, 0x25}) || jump.size() < SlotJump::size) {  // jmp *disp(%rip)
+    return std::nullopt;
+  }
+  std::int32_t displacement = 0;
+  std::memcpy(&displacement, jump.data() + 2, sizeof displacement);
+  const std::uint64_t start = address + offset;
+  return SlotJump{offset, start, start + SlotJump::size + static_cast<std::uint64_t>(std::int64_t{displacement})};
+}
+
+std::optional<CountingStub> make_counting_stub(const SlotJump& jump, std::uint64_t counter, std::uint64_t to) {
+  constexpr std::uint64_t counter_offset = 32;
+  constexpr std::uint64_t behind_add = 21;
+  constexpr std::uint64_t behind_code = 31;
+  constexpr std::size_t short_jump = 5;
+  const auto there = distance(jump.address + short_jump, to);
+  const auto slot = distance(to + behind_code, jump.slot);
+  if (!there || !slot) {
+    return std::nullopt;
+  }
+  CountingStub stub;
+  std::vector<std::byte>& code = stub.code;
+  append(code, {0x49, 0x89, 0xe3});                           // mov %rsp,%r11
+  append(code, {0x49, 0xc1, 0xeb, stack_bits - shard_bits});  // shr $…,%r11
+  append(code, {0x41, 0x81, 0xe3});                           // and $…,%r11d
+  append_value(code, static_cast<std::uint32_t>((counter_shards - 1) << shard_bits));
+  append(code, {0x4c, 0x03, 0x1d});  // add counter(%rip),%r11
+  append_value(code, static_cast<std::uint32_t>(counter_offset - behind_add));
+  append(code, {0xf0, 0x49, 0xff, 0x03});  // lock incq (%r11)
+  stub.counted = code.size();
+  append(code, {0xff, 0x25});  // jmp *slot(%rip)
+  append_value(code, *slot);
+  append(code, {0xcc});
+  append_value(code, counter);
+  std::vector<std::byte> instead;
+  append(instead, {0xe9});  // jmp to
+  append_value(instead, *there);
+  append(instead, {0xcc});
+  std::copy(instead.begin(), instead.end(), stub.jump.begin());
+  return stub;
+}
+
+}  // namespace tracer::arch
