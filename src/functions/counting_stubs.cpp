@@ -2,6 +2,7 @@
 
 #include <linux/membarrier.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -29,6 +30,12 @@ Result<std::uint64_t> call(const ptrace::Stopped& thread, std::uint64_t number,
   return value < 0 && value >= lowest_error ? Error{static_cast<int>(-value), {}} : result;
 }
 
+/// Whether the process has a limit of address space, of which ours would be missing.
+bool has_limited_memory(pid_t process) {
+  rlimit limit{};
+  return ::prlimit(process, RLIMIT_AS, nullptr, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
 /// Every processor has been in the kernel when this returns, and has fetched no instruction before that which is yet to
 /// be carried out.
 void synchronize_processors() {
@@ -40,6 +47,9 @@ void synchronize_processors() {
 // ---------------------------------------------------------------------------------------------- counters
 
 Result<std::shared_ptr<FunctionCounters>> FunctionCounters::create(const ptrace::Stopped& thread, std::uint64_t name) {
+  if (has_limited_memory(thread.tid())) {
+    return Error{ENOMEM, {}};
+  }
   const auto file = call(thread, SYS_memfd_create, {name, ptrace::shared_file_flags(), 0, 0, 0, 0});
   if (!file) {
     return file.error();

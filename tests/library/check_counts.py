@@ -135,6 +135,17 @@ def inside(counter):
                    f'{way}, round {round_}: {found}, status {status}; expected {wanted}')
 
 
+def limited(counter):
+    """A program whose address space is limited lacks none of it."""
+    program, _ = counting(counter)
+    for kilobytes in range(4000, 20000, 1000):
+        command = ['-c', f'ulimit -v {kilobytes}; exec {program} once 100']
+        untraced = subprocess.run(['/bin/sh', *command], stderr=subprocess.DEVNULL, timeout=60)
+        found, status = counter.count('inprocess', ['-f', '-e', 'library=abs'], '/bin/sh', command)
+        expect(status == untraced.returncode and (status != 7 or found == {'abs@libc.so.6': 200}),
+               f'{kilobytes} kB: {found}, status {status}')
+
+
 def crowd(counter):
     """Places change while threads run there: a library that is loaded calls the function by a pointer, so that all who come
     there have to stop from then on."""
@@ -189,7 +200,7 @@ def main():
         counter = Counter(Bench(os.path.abspath(tracer), sources, folder))
         cases = {name: (lambda n=name: check_variant(counter, n)) for name in VARIANTS}
         cases.update({function.__name__: (lambda f=function: f(counter))
-                      for function in (static, threads, children, plugin, unfinished, inside, crowd, unwound,
+                      for function in (static, threads, children, plugin, unfinished, inside, limited, crowd, unwound,
                                         attached)})
         return run_cases(cases, sys.argv[3:])
 
