@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "arch/breakpoint.h"
+#include "arch/x86_64/code.h"
 #include "arch/x86_64/instruction.h"
 
 namespace tracer::arch {

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <initializer_list>
 
+#include "arch/x86_64/code.h"
+
 namespace tracer::arch {
 namespace {
 
@@ -18,16 +20,10 @@ bool starts_with(std::span<const std::byte> code, std::initializer_list<unsigned
                     [](unsigned wanted, std::byte there) { return std::byte(wanted) == there; });
 }
 
-void append(std::vector<std::byte>& code, std::initializer_list<unsigned> bytes) {
+void append_bytes(std::vector<std::byte>& code, std::initializer_list<unsigned> bytes) {
   for (const unsigned byte : bytes) {
     code.push_back(std::byte(byte));
   }
-}
-
-template <typename T>
-void append_value(std::vector<std::byte>& code, T value) {
-  const auto bytes = std::as_bytes(std::span(&value, 1));
-  code.insert(code.end(), bytes.begin(), bytes.end());
 }
 
 /// Empty if it is too far.
@@ -67,22 +63,22 @@ std::optional<CountingStub> make_counting_stub(const SlotJump& jump, std::uint64
   }
   CountingStub stub;
   std::vector<std::byte>& code = stub.code;
-  append(code, {0x49, 0x89, 0xe3});                           // mov %rsp,%r11
-  append(code, {0x49, 0xc1, 0xeb, stack_bits - shard_bits});  // shr $…,%r11
-  append(code, {0x41, 0x81, 0xe3});                           // and $…,%r11d
-  append_value(code, static_cast<std::uint32_t>((counter_shards - 1) << shard_bits));
-  append(code, {0x4c, 0x03, 0x1d});  // add counter(%rip),%r11
-  append_value(code, static_cast<std::uint32_t>(counter_offset - behind_add));
-  append(code, {0xf0, 0x49, 0xff, 0x03});  // lock incq (%r11)
+  append_bytes(code, {0x49, 0x89, 0xe3});                           // mov %rsp,%r11
+  append_bytes(code, {0x49, 0xc1, 0xeb, stack_bits - shard_bits});  // shr $…,%r11
+  append_bytes(code, {0x41, 0x81, 0xe3});                           // and $…,%r11d
+  append(code, static_cast<std::uint32_t>((counter_shards - 1) << shard_bits));
+  append_bytes(code, {0x4c, 0x03, 0x1d});  // add counter(%rip),%r11
+  append(code, static_cast<std::uint32_t>(counter_offset - behind_add));
+  append_bytes(code, {0xf0, 0x49, 0xff, 0x03});  // lock incq (%r11)
   stub.counted = code.size();
-  append(code, {0xff, 0x25});  // jmp *slot(%rip)
-  append_value(code, *slot);
-  append(code, {0xcc});
-  append_value(code, counter);
+  append_bytes(code, {0xff, 0x25});  // jmp *slot(%rip)
+  append(code, *slot);
+  append_bytes(code, {0xcc});
+  append(code, counter);
   std::vector<std::byte> instead;
-  append(instead, {0xe9});  // jmp to
-  append_value(instead, *there);
-  append(instead, {0xcc});
+  append_bytes(instead, {0xe9});  // jmp to
+  append(instead, *there);
+  append_bytes(instead, {0xcc});
   std::copy(instead.begin(), instead.end(), stub.jump.begin());
   return stub;
 }

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "arch/load.h"
 #include "base/abi.h"
@@ -34,12 +33,5 @@ struct Instruction {
 
 /// Decodes the first instruction of `code`; empty if it is invalid or Zydis cannot be loaded.
 std::optional<Instruction> decode(Abi abi, std::span<const std::byte> code);
-
-/// Appends the bytes of `value`, a part of an instruction.
-template <typename T>
-void append(std::vector<std::byte>& code, T value) {
-  const auto bytes = std::as_bytes(std::span(&value, 1));
-  code.insert(code.end(), bytes.begin(), bytes.end());
-}
 
 }  // namespace tracer::arch

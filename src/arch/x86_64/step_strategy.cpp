@@ -5,6 +5,7 @@
 
 #include "arch/breakpoint.h"
 #include "arch/x86_64/address.h"
+#include "arch/x86_64/code.h"
 #include "arch/x86_64/instruction.h"
 
 namespace tracer::arch {
