@@ -114,11 +114,15 @@ void CountingStubs::write(const ptrace::Stopped& thread, const std::vector<ByJum
     for (const auto* stub : stubs) {
       put(stub->first, trap);
     }
-    others == Others::anywhere ? synchronize_processors() : void();
+    if (others == Others::anywhere) {
+      synchronize_processors();
+    }
     for (const auto* stub : stubs) {
       put(stub->first + trap.size(), code_of(stub->second).subspan(trap.size()));
     }
-    others == Others::anywhere ? synchronize_processors() : void();
+    if (others == Others::anywhere) {
+      synchronize_processors();
+    }
   }
   for (const auto* stub : stubs) {
     const auto code = code_of(stub->second);

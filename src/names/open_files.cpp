@@ -89,7 +89,12 @@ bool OpenFiles::is_deleted(std::int32_t tid, std::int32_t fd, const std::string&
     return status.has_value();
   }
   // The name of an open file is known as long as it has it, where the file system is not asked each time.
+  // A mount or a rename beside such a lookup, of anything, makes it fail.
+  constexpr int most_tries = 4;
   auto inode = inode_at(tid, link, resolve_cached);
+  for (int tries = 1; !inode && errno == EAGAIN && tries < most_tries; ++tries) {
+    inode = inode_at(tid, link, resolve_cached);
+  }
   const bool is_old_kernel = !inode && errno == EINVAL;
   if (!inode) {
     const std::string type = file_system(tid, fd, *status);
