@@ -187,7 +187,7 @@ std::set<std::uint64_t> CountingStubs::add(const ptrace::Stopped& thread, std::s
       continue;
     }
     by_code_[stub->code] = jump->address;
-    changed.push_back(&*stubs_.emplace(jump->address, std::move(*stub)).first);
+    changed.push_back(&*stubs_.emplace(jump->address, *stub).first);
     counted.insert(place.address);
   }
   write(thread, changed, others);

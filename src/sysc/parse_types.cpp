@@ -11,7 +11,6 @@ namespace {
 
 using ast::Box;
 using ast::boxed;
-using ast::Expr;
 using ast::Type;
 using spec::Direction;
 using spec::LengthKind;
