@@ -5,6 +5,7 @@
 #include "format/constants.h"
 #include "format/dates.h"
 #include "format/scalars.h"
+#include "spec/signal_names.h"
 
 namespace tracer::decode {
 
@@ -100,8 +101,7 @@ bool CallDecoder::explains_nothing(const Type& note, std::uint64_t bits) const {
                ? (bits == 0 ? !format::has_name_for_zero(tables_, note.set) : !says && !has_flag(tables_, set, bits))
                : format::constant_name(tables_, note.set, bits, session_.abi).empty();
   }
-  constexpr std::uint64_t last_signal = 64;
-  return note.style == spec::Style::signal ? bits == 0 || bits > last_signal
+  return note.style == spec::Style::signal ? bits == 0 || bits > std::uint64_t{spec::max_signal}
                                            : bits == 0 && note.style == spec::Style::time;
 }
 

@@ -332,7 +332,9 @@ void StructDecoder::fields(Context context, std::uint64_t available, bool in_par
       break;
     }
     if (unread && !f.in_short) {
-      portion != Portion::rest ? unread_rest(scope) : void();  // else it has shown at the entry
+      if (portion != Portion::rest) {  // else it has shown at the entry
+        unread_rest(scope);
+      }
       break;
     }
     if (brief && !f.in_brief) {

@@ -155,19 +155,19 @@ bool is_addition(std::uint32_t instruction, unsigned number) {  // add Xd, Xd, #
 }
 
 /// A jump through a slot: adrp, ldr, br.
-struct PltStub {
+struct SlotBranch {
   std::uint64_t slot = 0;  ///< address of the slot
   std::size_t jump = 0;    ///< offset of the br in `code`
   bool is_stub = false;    ///< no unrelated instruction is between the adrp and the br
 };
 
 /// Returns the jump that starts with the adrp at offset `at` of `code`; empty if there is none.
-std::optional<PltStub> slot_jump(std::span<const std::byte> code, std::size_t at, std::uint64_t address) {
+std::optional<SlotBranch> slot_jump(std::span<const std::byte> code, std::size_t at, std::uint64_t address) {
   constexpr unsigned max_distance = 6;
   const std::uint32_t page = *instruction_in(code, at);
   const unsigned base = field(page, 0, 5);
   std::optional<unsigned> target;
-  PltStub jump;
+  SlotBranch jump;
   jump.is_stub = true;
   for (unsigned i = 1; i <= max_distance; ++i) {
     jump.jump = at + i * instruction_size;
