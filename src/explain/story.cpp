@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <utility>
 
 #include "base/read_file.h"
@@ -15,7 +16,7 @@ namespace tracer::explain {
 
 namespace {
 
-// Limits for each process. The oldest entries are dropped first, because early steps seldom explain a failure.
+// Limits for each process. The oldest entries are dropped first, because early ones seldom explain a failure.
 constexpr std::size_t max_steps = 2000;
 constexpr std::size_t max_opened = 4000;
 constexpr std::size_t max_joined_output = 4096;  // bytes of a line that was written in pieces
@@ -27,6 +28,23 @@ constexpr std::size_t max_descriptors = 4096;
 constexpr std::size_t max_snapshots = 16;  // limits and credentials seldom change
 
 constexpr std::string_view fatal_signals = "SIGSEGV SIGBUS SIGILL SIGFPE";
+
+/// Drops the older half of the kind that has the most: a server's thousands of children that it waited for leave the
+/// one failure that explains its end.
+void make_room(std::deque<Step>& steps) {
+  std::map<Step::Kind, std::size_t> counts;
+  for (const Step& step : steps) {
+    ++counts[step.kind];
+  }
+  const auto most =
+      std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  std::size_t older = 0;
+  const auto first_kept = std::find_if(steps.begin(), steps.end(), [&](const Step& step) {
+    return step.kind == most->first && ++older > (most->second + 1) / 2;
+  });
+  const std::uint64_t order = first_kept != steps.end() ? first_kept->order : steps.back().order + 1;
+  std::erase_if(steps, [&](const Step& step) { return step.kind == most->first && step.order < order; });
+}
 
 std::int64_t pid_in(const Value& info) {
   const Value& pid = info["si_pid"];
@@ -283,7 +301,7 @@ Process& Story::process(pid_t pid) {
 
 Step& Story::add(Process& process, const Moment& moment, Step::Kind kind) {
   if (process.steps.size() == max_steps) {
-    process.steps.pop_front();
+    make_room(process.steps);
   }
   Step& step = process.steps.emplace_back();
   step.kind = kind;

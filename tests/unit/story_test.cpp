@@ -105,3 +105,27 @@ TEST_CASE("children share programs and environment with their parent") {
   story.end_call(3, {3, {}, nullptr}, execution({"c"}, {"A=2"}));
   CHECK(*story.find(3)->environment == std::string("A=2", 4));
 }
+
+TEST_CASE("thousands of children that a process waited for leave the failure that was before them") {
+  Story story(false, true, false);
+  Call failed;
+  failed.name = "openat";
+  failed.outcome = CallOutcome::failed;
+  failed.result = -1;
+  failed.error = "ENOENT";
+  story.appeared(1);
+  story.end_call(1, {1, {}, nullptr}, failed);
+  for (pid_t child = 2; child < 12000; ++child) {
+    story.fork(1, child, false, {});
+    story.exited(child, child, {}, status(0));
+    Call waited;
+    waited.name = "wait4";
+    waited.outcome = CallOutcome::returned;
+    waited.result = child;
+    story.end_call(1, {1, {}, nullptr}, waited);
+  }
+  const std::deque<Step>& steps = story.first()->steps;
+  CHECK(steps.size() <= 2000);
+  CHECK(steps.front().call.error == "ENOENT");
+  CHECK(steps.back().child == 11999);
+}
