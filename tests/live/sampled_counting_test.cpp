@@ -65,8 +65,9 @@ TEST_CASE("the calls that are timed are chosen by chance, and stand for as many 
     const double ratio = often.seconds / often.calls / (seldom.seconds / seldom.calls);
     INFO(options << ": " << often.seconds << " s of " << often.calls << ", " << seldom.seconds << " s of "
                  << seldom.calls);
-    CHECK(ratio > 0.6);
-    CHECK(ratio < 1.6);
+    // In an emulator one of them costs twice the other. Chosen in step with the program, it would be eight times.
+    CHECK(ratio > 0.25);
+    CHECK(ratio < 4);
   }
 }
 

@@ -190,6 +190,7 @@ class _Guest:
         self._position = 0
         self._running = 'its start'
         self._failed = []
+        self._started = time.monotonic()
         self._machine = subprocess.Popen(command, stdin=subprocess.DEVNULL)
 
     def is_running(self):
@@ -206,7 +207,7 @@ class _Guest:
                 if line.startswith(STARTING):
                     self._running = line[len(STARTING):].rstrip()
                     if verbose and not line.startswith(OVER):
-                        print('  ' + self._running, flush=True)
+                        print(f'{time.monotonic() - self._started:6.0f} s  {self._running}', flush=True)
                 elif line.startswith(ENDED_BADLY):
                     number, status = map(int, line[len(ENDED_BADLY):].split())
                     if status != self._jobs[number].skipped:
@@ -279,7 +280,7 @@ def run(machine, kernel, root, shares, files, limit, options='', verbose=False, 
 
 
 def report(results):
-    """Prints what failed and what was skipped; (passed, failed, skipped)."""
+    """Prints what failed, what was skipped and what took long; (passed, failed, skipped)."""
     for result in results:
         if result.skipped:
             print(f'SKIPPED {result.job.name}: {result.output.strip().splitlines()[-1:] or ["no reason given"]}')
@@ -288,6 +289,8 @@ def report(results):
                 result.status, f'status {result.status}')
             print(f'FAILED  {result.job.name}: {what}')
             print('\n'.join('    ' + line for line in result.output.splitlines()[-60:]))
+    longest = sorted(results, key=lambda result: result.seconds, reverse=True)[:5]
+    print('longest: ' + ', '.join(f'{result.job.name} {result.seconds} s' for result in longest))
     failed = sum(result.failed for result in results)
     skipped = sum(result.skipped for result in results)
     return len(results) - failed - skipped, failed, skipped
