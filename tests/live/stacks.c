@@ -6,7 +6,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#if __has_attribute(noipa)
 #define KEEP __attribute__((noinline, noipa))
+#else
+#define KEEP __attribute__((noinline))
+#endif
 
 KEEP int inner(void) {
   return getppid() + 1;
