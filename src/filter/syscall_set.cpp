@@ -208,17 +208,33 @@ std::array<SyscallSet::Bits, abi_count> SyscallSet::kernel_numbers(const spec::T
   return numbers;
 }
 
+void SyscallSet::set_high(Abi abi, std::uint64_t number, bool member) {
+  const High high{abi, number};
+  const auto place = std::lower_bound(exceptions_.begin(), exceptions_.end(), high);
+  const bool is_there = place != exceptions_.end() && *place == high;
+  const bool is_wanted = member != above_limit_;
+  if (is_there && !is_wanted) {
+    exceptions_.erase(place);
+  } else if (is_wanted && !is_there) {
+    exceptions_.insert(place, high);
+  }
+}
+
 void SyscallSet::add_unknown(const spec::Tables& tables) {
+  const SyscallSet before = *this;
+  above_limit_ = true;
+  exceptions_.clear();
   for (std::size_t i = 0; i < abi_count; ++i) {
     Bits known;
     for (const auto& row : tables.numbers[i]) {
       if (row.call != spec::none && row.number < limit) {
         known.set(row.number);
+      } else if (row.call != spec::none) {
+        set_high(static_cast<Abi>(i), row.number, before.contains(static_cast<Abi>(i), row.number));
       }
     }
     bits_[i] |= ~known;
   }
-  above_limit_ = true;
 }
 
 Result<SyscallSet> parse_syscall_set(std::string_view text, const SyscallNames& names) {

@@ -1,10 +1,13 @@
 // Sets of system calls for -e trace=, abbrev=, raw=, verbose=, inject= and fault=.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bitset>
 #include <cstdint>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/result.h"
 #include "spec/spec.h"
@@ -21,12 +24,14 @@ class SyscallSet {
   SyscallSet() = default;
   [[nodiscard]] static SyscallSet all();
 
-  /// Adds one call. Numbers of `limit` and above that are not sub-calls have no bit: add_unknown adds all of them.
+  /// Adds one call.
   void add(Abi abi, std::uint64_t number) {
     if (number < limit) {
       bits_[index_of(abi)].set(number);
     } else if (is_sub_call(number)) {
       sub_calls_.set(number - spec::SubCalls::first);
+    } else {
+      set_high(abi, number, true);
     }
   }
   /// Adds every number that the tables do not know, because a call without a name passes every trace filter.
@@ -37,7 +42,7 @@ class SyscallSet {
   [[nodiscard]] bool contains(Abi abi, std::uint64_t number) const {
     return number < limit        ? bits_[index_of(abi)].test(number)
            : is_sub_call(number) ? sub_calls_.test(number - spec::SubCalls::first)
-                                 : above_limit_;
+                                 : above_limit_ != is_exception(abi, number);
   }
   /// Returns the call numbers of all members as the kernel sees them: a sub-call counts as the call that contains it.
   /// The layout is that of the engine's WantedCalls.
@@ -48,11 +53,18 @@ class SyscallSet {
   bool operator==(const SyscallSet&) const = default;
 
  private:
+  using High = std::pair<Abi, std::uint64_t>;
+
   static bool is_sub_call(std::uint64_t number) { return number - spec::SubCalls::first < spec::SubCalls::most; }
+  [[nodiscard]] bool is_exception(Abi abi, std::uint64_t number) const {
+    return std::binary_search(exceptions_.begin(), exceptions_.end(), High{abi, number});
+  }
+  void set_high(Abi abi, std::uint64_t number, bool member);
 
   std::array<Bits, abi_count> bits_{};
   std::bitset<spec::SubCalls::most> sub_calls_;
-  bool above_limit_ = false;  ///< whether all numbers of `limit` and above are members
+  bool above_limit_ = false;      ///< whether all numbers of `limit` and above are members, but for
+  std::vector<High> exceptions_;  ///< sorted; arm has calls there, such as set_tls
 };
 
 /// The tables and ABIs in which names of calls are looked up.
