@@ -17,7 +17,7 @@ class CallTables {
     using enum spec::CallClass;
     const auto desc_bit = spec::mask_of(desc);
     const auto file_bit = spec::mask_of(file);
-    add("read", desc_bit, {{Abi::x86_64, 0}, {Abi::i386, 3}, {Abi::x32, 0}});
+    add("read", desc_bit, {{Abi::x86_64, 0}, {Abi::i386, 3}, {Abi::x32, 0}, {Abi::arm, 3}});
     add("write", desc_bit, {{Abi::x86_64, 1}, {Abi::i386, 4}, {Abi::x32, 1}});
     add("open", desc_bit | file_bit, {{Abi::x86_64, 2}, {Abi::i386, 5}, {Abi::x32, 2}});
     add("close", desc_bit, {{Abi::x86_64, 3}, {Abi::i386, 6}, {Abi::x32, 3}});
@@ -30,6 +30,7 @@ class CallTables {
     redirects_.push_back({5, static_cast<spec::CallId>(calls_.size())});
     add("accept", spec::mask_of(network), {});
     add("execve", file_bit | spec::mask_of(process), {{Abi::x86_64, 59}, {Abi::i386, 11}, {Abi::x32, 520}});
+    add("set_tls", spec::mask_of(pure), {{Abi::arm, 0xf0005}});
   }
 
   [[nodiscard]] spec::Tables tables() const {

@@ -149,9 +149,6 @@ TEST_CASE("numbers far above the others' are told apart, as those of arm's own c
   CHECK(set.full());
   CHECK(set.contains(Abi::arm, set_tls));
 
-  if (tables.find(Abi::arm, set_tls) == nullptr) {
-    return;  // this machine runs no programs of arm
-  }
   for (const std::string text : {"read", "none", "!set_tls", "set_tls", "all", "!read"}) {
     INFO(text);
     auto some = parse_syscall_set(text, {tables, mask_of(Abi::arm), false}).value();
