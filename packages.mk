@@ -40,7 +40,7 @@ static_packages = $(build_packages) busybox-static
 # To build and test for aarch64 on another machine (tests/arm64/run). The packages of the guest's root are in
 # tests/machines/system.py.
 guest_packages := $(build_packages) catch2 python3 cpio e2fsprogs
-arm64_packages := $(guest_packages) $(cross_packages) gcc-arm-linux-gnueabihf libc6-dev-armhf-cross qemu-system-arm
+arm64_packages := $(guest_packages) $(cross_packages) gcc-arm-linux-gnueabihf libc6-dev-armhf-cross qemu-system-arm patchelf
 
 # To run the tests on other kernels (tests/kernels/run).
 kernels_packages = $(guest_packages) gcc-$(gcc_version)-multilib qemu-system-x86

@@ -48,8 +48,8 @@ def _use_own_libraries(program, root, machine, linker):
                     program], check=True)
 
 
-def _unpack(name, root, machine):
-    """Fetches the newest `name` and all that it needs to `root`."""
+def _unpack(name, root, machine, emulator):
+    """Fetches the newest `name` and all that it needs to `root`; `emulator` is a command before it, to try it."""
     if shutil.which('patchelf') is None:
         raise packages.Unavailable('patchelf is not installed')
     architecture, linker = ARCHITECTURES[machine]
@@ -64,16 +64,16 @@ def _unpack(name, root, machine):
     fresh = root / 'fresh'
     shutil.copy(root / 'usr/bin' / name, fresh)
     _use_own_libraries(fresh, root, machine, linker)
-    subprocess.run([fresh, VERSION_OPTIONS.get(name, '-V')], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run([*emulator, fresh, VERSION_OPTIONS.get(name, '-V')], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     fresh.rename(root / name)
 
 
-def _fetched(name):
-    """The path of the newest `name`; fetches it unless the cache has it. Raises packages.Unavailable."""
-    machine = platform.machine()
+def fetched(name, machine=platform.machine(), emulator=()):
+    """The path of the newest `name` for `machine`, which `emulator` can run here; fetches it unless the cache has it. Its
+    folder holds all that it needs. Raises packages.Unavailable."""
     if machine not in ARCHITECTURES:
         raise packages.Unavailable(f'no peers are known for {machine}')
-    cache = packages.cache_folder('peers')
+    cache = packages.cache_folder('peers' if machine == platform.machine() else f'peers-{machine}')
     program = cache / f'{name}-{RELEASE}' / name
     with _locked(cache):
         failure = cache / f'{name}.failure'
@@ -81,7 +81,7 @@ def _fetched(name):
             if failure.exists() and time.time() - failure.stat().st_mtime < AGAIN:
                 raise packages.Unavailable(failure.read_text())
             try:
-                _unpack(name, program.parent, machine)
+                _unpack(name, program.parent, machine, emulator)
             except (packages.Unavailable, OSError, subprocess.SubprocessError) as error:
                 failure.write_text(str(error))
                 raise packages.Unavailable(str(error)) from error
@@ -94,7 +94,7 @@ def find(name, installed=False):
     """The path of the newest `name`, or of the installed one with a note; None where there is none."""
     if not installed and not os.environ.get('TRACER_INSTALLED_PEERS'):
         try:
-            return str(_fetched(name))
+            return str(fetched(name))
         except packages.Unavailable as error:
             print(f'no {name} of Debian {RELEASE}: {error}\nthe installed {name} stands in', file=sys.stderr)
     return shutil.which(name)
