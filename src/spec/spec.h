@@ -432,6 +432,7 @@ struct Function {
 struct NumberedCall {
   std::uint32_t number = 0;
   CallId call = none;
+  bool beyond = false;  ///< `beyond calls`: strace has no name for the number
 };
 
 // ---------------------------------------------------------------------------------------------- all of it

@@ -1,6 +1,7 @@
 #include "spec/strace_tables.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace tracer::spec {
 namespace {
@@ -54,6 +55,11 @@ StraceTables::StraceTables(const Tables& all)
   tables_.choices = choices_;
   tables_.signature_rows = signature_rows_;
   tables_.signatures = signatures_;
+  for (std::size_t abi = 0; abi < abi_count; ++abi) {
+    std::copy_if(all.numbers[abi].begin(), all.numbers[abi].end(), std::back_inserter(numbers_[abi]),
+                 [](const NumberedCall& row) { return !row.beyond; });
+    tables_.numbers[abi] = numbers_[abi];
+  }
 }
 
 }  // namespace tracer::spec

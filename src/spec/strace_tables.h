@@ -25,6 +25,7 @@ class StraceTables {
   std::vector<Choice> choices_;
   std::vector<SignatureRow> signature_rows_;
   std::vector<Signature> signatures_;
+  std::array<std::vector<NumberedCall>, abi_count> numbers_;
 };
 
 }  // namespace tracer::spec

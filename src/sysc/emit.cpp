@@ -129,7 +129,7 @@ void write(Entry& out, const Function& f) {
   out.members(f.library, f.name, f.call);
 }
 void write(Entry& out, const NumberedCall& n) {
-  out.members(n.number, n.call);
+  out.members(n.number, n.call, n.beyond);
 }
 
 /// Writes all tables as one object, whose members have the same order in memory. Collects the members, their values

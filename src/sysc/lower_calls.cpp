@@ -148,15 +148,16 @@ spec::Index CallLowering::fallback_signature() {
 void CallLowering::lower_numbers(bool lenient) {
   for (const auto& number : context_.program.numbers) {
     auto& rows = context_.set.numbers[index_of(number.abi)];
+    const bool beyond = context_.symbols.is_beyond("calls", number.name.text);
     if (const auto* variant = find_variant(number.description.text, number.abi)) {
       check_registers(number, variant->signature);
-      rows.push_back({number.number, call_row(number.name.text, *variant)});
+      rows.push_back({number.number, call_row(number.name.text, *variant), beyond});
       continue;
     }
     const auto message = unknown_call(number.description.text);
     if (lenient) {
       context_.diagnostics.warning(number.description.at, message);
-      rows.push_back({number.number, call_row(number.name.text, {nullptr, fallback_signature()})});
+      rows.push_back({number.number, call_row(number.name.text, {nullptr, fallback_signature()}), beyond});
     } else {
       context_.diagnostics.error(number.description.at, message);
     }

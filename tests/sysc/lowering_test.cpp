@@ -103,8 +103,8 @@ TEST_CASE("what is beyond strace is missing from its tables, and nothing else is
       "table body(op) { FIRST: u32 SECOND: u64 else: hex }\n"
       "struct s { op: op  more: body(op) }\n"
       "f(op: op, s: *s) by op { FIRST (a: int) SECOND (b: int) else () }\n"
-      "beyond op { FIRST }\nbeyond body { SECOND }\nbeyond f { SECOND }\n",
-      "1 f\n");
+      "beyond op { FIRST }\nbeyond body { SECOND }\nbeyond f { SECOND }\nbeyond calls { g }\n",
+      "1 f\n2 g f\n");
   REQUIRE(c.messages.empty());
   const auto all = c.tables();
   const StraceTables strace(all);
@@ -120,6 +120,8 @@ TEST_CASE("what is beyond strace is missing from its tables, and nothing else is
   CHECK(sizes(strace.tables()) == std::array<Index, 3>{1, 2, 1});
   const auto row = strace.tables().signatures[strace.tables().calls[0].signature].rows.first;
   CHECK(strace.tables().signature_rows[row].value == 1);
+  CHECK(all.find(Abi::x86_64, 2) != nullptr);
+  CHECK(strace.tables().find(Abi::x86_64, 2) == nullptr);
   CHECK(strace.tables().verify().empty());
 }
 

@@ -58,7 +58,7 @@ class CallTables {
     strings_.append(name).push_back('\0');
     for (const auto& place : places) {
       auto& rows = numbers_[index_of(place.abi)];
-      const spec::NumberedCall row{place.number, static_cast<spec::CallId>(calls_.size())};
+      const spec::NumberedCall row{place.number, static_cast<spec::CallId>(calls_.size()), false};
       rows.insert(std::find_if(rows.begin(), rows.end(), [&](const auto& r) { return r.number > row.number; }), row);
     }
     calls_.push_back(call);
