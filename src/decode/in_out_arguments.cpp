@@ -247,7 +247,7 @@ void InOutArguments::for_each_after_field(const Type& pointer, std::uint64_t bit
       continue;
     }
     const auto address = session_.load(tables_.types[field.type], scope.place.at(field.offset[index_of(session_.abi)]));
-    if (address && *address != 0) {
+    if (address) {
       found(field, *address, scope);
     }
   }

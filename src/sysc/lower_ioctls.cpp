@@ -100,6 +100,9 @@ void IoctlLowering::lower() {
     for (const auto& row : block->rows) {
       const auto values = compute_numbers(*block, row);
       numbers_.emplace(&row, values);
+      if (row.name.text == "_") {
+        continue;  // nothing to show but the argument
+      }
       context_.symbols.add_constant(row.name, {nullptr, values, row.name.at});
       const auto name = context_.builder.string(row.name.text);
       const auto numbers = number_set(row);
