@@ -29,11 +29,7 @@ RecordDecoder::RecordSize RecordDecoder::record_size(const Type& type, const Pla
   if (!read || layout.step == spec::none) {
     return {};
   }
-  Scope inner;
-  inner.outer = context.scope;
-  inner.type = &layout;
-  inner.place = Place::copied(*read, place.address);
-  inner.params = params;
+  const Scope inner{context.scope, &layout, Place::copied(*read, place.address), params, {}, 0};
   const Context within = context.in(inner);
   const auto step = evaluator_.evaluate(layout.step, within);
   const auto& expr = tables_.exprs[layout.step];

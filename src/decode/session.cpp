@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "format/floating.h"
 #include "format/scalars.h"
@@ -130,7 +131,9 @@ bool Session::load(const Type& type, const Place& place, std::uint64_t& bits) co
   if (place.kind != Place::Kind::reg) {
     bits = 0;
     const auto into = std::as_writable_bytes(std::span(&bits, 1)).first(width);
-    if (place.kind == Place::Kind::copied && place.bytes.size() >= width) {
+    if (place.kind == Place::Kind::copied && place.bytes.size() >= sizeof bits) {
+      std::memcpy(&bits, place.bytes.data(), sizeof bits);  // what is more than the width is cut off below
+    } else if (place.kind == Place::Kind::copied && place.bytes.size() >= width) {
       std::copy_n(place.bytes.begin(), width, into.begin());
     } else if (memory.read(place.address, into) != width) {
       return false;

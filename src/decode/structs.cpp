@@ -134,14 +134,10 @@ bool StructDecoder::structure(const Type& type, const Place& place, const Contex
     return true;
   }
   const ScratchGuard guard(state_.scratch);
-  Scope inner;
-  inner.outer = context.scope;
-  inner.type = &layout;
-  inner.params = params;
+  Scope inner{context.scope, &layout, place, params, {}, 0};
   const Context within = context.in(inner);
   std::uint64_t available = context.remaining;
   if (layout.sized_by != spec::none) {
-    inner.place = place;
     const auto said = evaluator_.evaluate(layout.sized_by, within);
     if (!said) {
       return false;
@@ -317,11 +313,15 @@ void StructDecoder::fields(Context context, std::uint64_t available, bool in_par
       shows_size_alone(*scope.type) &&
       scope.place.bytes.size() < std::min<std::uint64_t>(available, scope.type->layout.size[index_of(session_.abi)]);
   const bool unread = scope.type->has_short && !in_part && scope.place.bytes.size() < end_of_shown(*scope.type);
+  const bool fills = is_filled_up(*scope.type);
   const auto all = Tables::slice(tables_.fields, scope.type->fields);
   for (spec::Index i = 0; i < all.size(); ++i) {
     const Field& f = all[i];
+    if (brief && !f.in_brief && left_out && !no_more_than_size && !unread) {
+      continue;  // one more changes nothing
+    }
     const auto offset = offset_of(f, context);
-    const bool begins = offset < available && is_filled_up(*scope.type);
+    const bool begins = fills && offset < available;
     const bool there = offset <= available && (begins || session_.size_of(tables_.types[f.type]) <= available - offset);
     if ((in_part && !f.in_short) || !there) {
       continue;

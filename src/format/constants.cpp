@@ -37,6 +37,7 @@ class FlagFormatter {
         set_(set),
         groups_(Tables::slice(tables.groups, set.groups)),
         width_(width),
+        whole_(cut(~std::uint64_t{0}, width, false)),
         abi_(mask_of(abi)) {}
 
   void format(std::uint64_t bits, bool is_signed, ConstantForm form) {
@@ -90,7 +91,7 @@ class FlagFormatter {
  private:
   [[nodiscard]] std::string_view name_of(const ConstantGroup& group, std::uint64_t value) const {
     for (const Constant& c : Tables::slice(tables_.constants, group.constants)) {
-      if (cut(c.value, width_, false) == value && (c.abis & abi_) != 0) {
+      if ((c.value & whole_) == value && (c.abis & abi_) != 0) {
         return tables_.text(c.name);
       }
     }
@@ -194,7 +195,7 @@ class FlagFormatter {
           if (left == 0 && (bits != 0 || any)) {
             break;  // no other name can apply
           }
-          const auto value = cut(c.value, width_, false);
+          const auto value = c.value & whole_;
           const bool all_there = value == 0 ? bits == 0 && !any : (left & value) == value;
           if (all_there && (c.abis & abi_) != 0) {
             name(tables_.text(c.name));
@@ -254,12 +255,9 @@ class FlagFormatter {
   const ConstantSet& set_;
   std::span<const ConstantGroup> groups_;
   unsigned width_;
+  std::uint64_t whole_;  ///< a bit for each of the width
   AbiMask abi_;
 };
-
-bool matches(const Constant& c, std::uint64_t bits, unsigned width) {
-  return cut(c.value, width, false) == (bits & ~std::uint64_t{c.open_bits});
-}
 
 /// Appends the bits of an ioctl request that its name does not determine: `(ABS_X)`, `(EV_KEY, 96)`, `(128)`. Beside a
 /// number without a name the size does not show. In a comment a number has none of its own.
@@ -316,14 +314,19 @@ bool append_range(TextBuffer& text, const Tables& tables, const ConstantSet& set
 bool append_names(TextBuffer& text, const Tables& tables, const ConstantSet& set, std::uint64_t bits, unsigned width,
                   Abi abi, bool unlikely, bool in_comment) {
   const bool is_ioctl = set.fallback == spec::Style::ioctl;
+  const std::uint64_t whole = cut(~std::uint64_t{0}, width, false);
   bool named = false;
   for (const ConstantGroup& group : Tables::slice(tables.groups, set.groups)) {
     for (const Constant& c : Tables::slice(tables.constants, group.constants)) {
-      if (matches(c, bits, width) && (c.abis & mask_of(abi)) != 0 && c.unlikely == unlikely && (!named || is_ioctl)) {
+      const bool matches = (c.value & whole) == (bits & ~std::uint64_t{c.open_bits});
+      if (matches && (c.abis & mask_of(abi)) != 0 && c.unlikely == unlikely) {
         text.append(named ? " or " : "");
         text.append(tables.text(c.name));
         if (c.open_bits != 0) {
           append_open_bits(text, tables, c, bits, abi, in_comment);
+        }
+        if (!is_ioctl) {
+          return true;
         }
         named = true;
       }
