@@ -214,9 +214,11 @@ replay::ReplayOptions replay_options(const cli::Options& options, const replay::
   settings.sources = options.format.stack_trace == cli::StackTrace::sources;
   settings.frame_limit = options.format.stack_frame_limit;
   settings.facts = !options.only_counts() || options.filters.by_path_or_fd() || options.extras.explain;
-  const auto chosen = std::make_shared<ReplayedFunctions>(std::move(functions));
-  settings.wants = [chosen](const trace::Event& event) { return chosen->wants(event); };
-  settings.at_end = [chosen, complain] { chosen->report_missed(complain); };
+  if (!functions.empty()) {
+    const auto chosen = std::make_shared<ReplayedFunctions>(std::move(functions));
+    settings.wants = [chosen](const trace::Event& event) { return chosen->wants(event); };
+    settings.at_end = [chosen, complain] { chosen->report_missed(complain); };
+  }
   return settings;
 }
 

@@ -42,9 +42,6 @@ bool ReplayedFunctions::wants_probe(const trace::ProbeHit& hit) const {
 }
 
 bool ReplayedFunctions::wants(const trace::Event& event) {
-  if (selection_.empty()) {
-    return true;
-  }
   if (const auto* enter = std::get_if<trace::LibraryEnter>(&event.what)) {
     return wants_function(*enter->function);
   }

@@ -18,7 +18,7 @@ class ReplayedFunctions {
   ReplayedFunctions(const ReplayedFunctions&) = delete;
   ReplayedFunctions& operator=(const ReplayedFunctions&) = delete;
 
-  /// All events but those of other functions and probes; without any filter, all.
+  /// All events but those of other functions and probes.
   bool wants(const trace::Event& event);
   /// Reports the filters that no function has matched so far.
   void report_missed(const std::function<void(std::string_view)>& complain) const;

@@ -77,9 +77,9 @@ inline constexpr unsigned has_more = 1U << 7U;
 
 /// The last call of a number, or of a function.
 struct CallMemory {
-  std::array<std::uint64_t, 8> args{};
-  std::uint64_t instruction_pointer = 0;
-  std::uint64_t stack_pointer = 0;
+  std::array<std::uint64_t, 8> registers{};  ///< the arguments; of a system call six, and the pointers
+  std::uint64_t return_address = 0;          ///< of a function
+  std::uint64_t stack_pointer = 0;           ///< of a function
   std::uint64_t value = 0;
   bool named = false;  ///< the block has its name
 };

@@ -15,7 +15,8 @@ void ColumnWriter::take(std::string& block) {
 }
 
 void ColumnReader::begin(std::string_view events) {
-  texts_.fill(Cursor());
+  texts_.fill(Cursor({}, &failed_));
+  failed_ = false;
   Cursor sizes(events);
   const std::uint64_t count = sizes.number();
   Cursor after = sizes;
@@ -23,7 +24,7 @@ void ColumnReader::begin(std::string_view events) {
     after.number();
   }
   for (std::size_t i = 0; i < texts_.size() && i < count; ++i) {
-    texts_[i] = Cursor(after.take(sizes.number()));
+    texts_[i] = Cursor(after.take(sizes.number()), &failed_);
   }
 }
 

@@ -1,7 +1,6 @@
 // The events of a block by columns: what is of one kind in all of them stands together, and packs far better so.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -25,11 +24,13 @@ enum class Column : std::uint8_t {
   instruction_pointers = 12,
   stack_pointers = 13,
   results = 14,
-  others = 15,  ///< whole records, and what system calls hardly ever have
+  others = 15,     ///< whole records, and what system calls hardly ever have
+  time_lows = 16,  ///< the lowest byte of each time, which packs as well as not at all; since version 3
 };
-inline constexpr std::size_t column_count = 16;
+inline constexpr std::size_t column_count = 17;
 
-[[nodiscard]] constexpr Column argument_column(unsigned index) {
+/// The column of a register of a system call: of its arguments, then of its pointers.
+[[nodiscard]] constexpr Column register_column(unsigned index) {
   return static_cast<Column>(static_cast<unsigned>(Column::first_argument) + index);
 }
 
@@ -54,17 +55,20 @@ class ColumnWriter {
 
 class ColumnReader {
  public:
+  ColumnReader() = default;
+  ColumnReader(const ColumnReader&) = delete;
+  ColumnReader& operator=(const ColumnReader&) = delete;
+
   /// Starts with the events of a block. What is damaged has empty columns; those of later versions are passed over.
   void begin(std::string_view events);
 
   Cursor& at(Column column) { return texts_[static_cast<std::size_t>(column)]; }
   /// Whether anything was read that is not there.
-  [[nodiscard]] bool failed() const {
-    return std::any_of(texts_.begin(), texts_.end(), [](const Cursor& text) { return text.failed(); });
-  }
+  [[nodiscard]] bool failed() const { return failed_; }
 
  private:
   std::array<Cursor, column_count> texts_;
+  bool failed_ = false;  ///< any of them
 };
 
 }  // namespace tracer::replay

@@ -1,7 +1,7 @@
 #include "replay/event_reader.h"
 
 #include <algorithm>
-#include <cstring>
+#include <bit>
 #include <utility>
 
 #include "replay/mark.h"
@@ -19,10 +19,19 @@ trace::Tampered tampered_of(std::uint64_t bits) {
   return what;
 }
 
-/// The difference wraps where a file says what cannot be.
-std::chrono::nanoseconds since(std::chrono::nanoseconds start, std::chrono::nanoseconds end) {
+/// The sum wraps where a file says what cannot be.
+std::chrono::nanoseconds plus(std::chrono::nanoseconds time, std::int64_t more) {
   return std::chrono::nanoseconds(
-      static_cast<std::int64_t>(static_cast<std::uint64_t>(end.count()) - static_cast<std::uint64_t>(start.count())));
+      static_cast<std::int64_t>(static_cast<std::uint64_t>(time.count()) + static_cast<std::uint64_t>(more)));
+}
+
+std::chrono::nanoseconds since(std::chrono::nanoseconds start, std::chrono::nanoseconds end) {
+  return plus(end, static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(start.count())));
+}
+
+/// What follows the facts that an event has among the events.
+bool ends_event(Tag tag) {
+  return has_head(tag) || tag == Tag::lost || tag == Tag::call_name;
 }
 
 Tag take_tag(Cursor& in) {
@@ -35,6 +44,7 @@ Tag take_tag(Cursor& in) {
 void EventReader::begin(std::string_view block, std::uint32_t events_size) {
   const std::size_t end = std::min<std::size_t>(events_size, block.size());
   columns_.begin(block.substr(0, end));
+  is_version_3_ = columns_.at(Column::time_lows).at_end();
   rest_of_facts_ = Cursor(block.substr(end));
   damaged_ = end < events_size;
   state_ = {};
@@ -48,17 +58,17 @@ std::string_view EventReader::call_name(Abi abi, std::uint64_t number) const {
   return name == known_.call_names.end() ? std::string_view{} : name->second;
 }
 
+// What is called for each event, from one place, is inline.
+
 EventReader::Found EventReader::next() {
   facts_.clear();
   bool found = false;
   Cursor& tags = columns_.at(Column::tags);
   while (!damaged_ && !tags.at_end()) {
-    Cursor behind = tags;
-    const Tag tag = take_tag(behind);
-    if (found && (has_head(tag) || tag == Tag::lost || tag == Tag::call_name)) {
+    if (found && ends_event(static_cast<Tag>(tags.peek()))) {  // they all take one byte
       return Found::event;
     }
-    tags = behind;
+    const Tag tag = take_tag(tags);
     if (has_head(tag)) {
       found = take_event(tag);
     } else {
@@ -74,25 +84,31 @@ EventReader::Found EventReader::next() {
   return found ? Found::event : damaged_ ? Found::damage : Found::end;
 }
 
-void EventReader::take_facts() {
-  Cursor facts(rest_of_facts_.text());
-  while (!facts.at_end()) {
+inline void EventReader::take_facts(bool wanted) {
+  std::uint64_t size = rest_of_facts_.number();
+  if (!is_version_3_) {
+    const std::uint64_t places = size % 2 != 0 ? rest_of_facts_.number() : 0;
+    facts_.take_known_files(wanted ? places : 0, *thread_);
+    size /= 2;
+  }
+  Cursor facts(rest_of_facts_.take(size));
+  while (wanted && !facts.at_end()) {
     const Tag tag = take_tag(facts);
     const std::string_view payload = facts.text();
-    facts_.take({tag, payload}, thread_->args);
+    facts_.take({tag, payload}, *thread_);
   }
   damaged_ = damaged_ || facts.failed() || rest_of_facts_.failed() || facts_.is_excessive();
 }
 
 /// Events and names of calls take a byte at least, and a block ends where it reaches its size.
-bool EventReader::remember() {
+inline bool EventReader::remember() {
   damaged_ = damaged_ || ++known_.count > block_size;
   return !damaged_;
 }
 
 // ---------------------------------------------------------------------------------------------- events
 
-void EventReader::take_head() {
+inline void EventReader::take_head() {
   flags_ = columns_.at(Column::flags).as<unsigned>();
   Cursor& threads = columns_.at(Column::threads);
   if ((flags_ & same_thread) == 0) {
@@ -105,21 +121,22 @@ void EventReader::take_head() {
     thread.abi = static_cast<Abi>(threads.number() % abi_count);
   }
   Cursor& times = columns_.at(Column::times);
-  state_.monotonic = std::chrono::nanoseconds(
-      static_cast<std::int64_t>(times.difference(static_cast<std::uint64_t>(state_.monotonic.count()))));
+  std::uint64_t since = times.number();
+  if (!is_version_3_) {
+    since = since << 8U | columns_.at(Column::time_lows).byte();
+  }
+  state_.monotonic = plus(state_.monotonic, from_zigzag(since));
   if ((flags_ & same_offset) == 0) {
-    state_.offset = std::chrono::nanoseconds(
-        static_cast<std::int64_t>(times.difference(static_cast<std::uint64_t>(state_.offset.count()))));
+    state_.offset = plus(state_.offset, times.signed_number());
   }
   event_.tid = state_.tid;
   event_.tgid = thread.tgid;
   event_.abi = thread.abi;
   event_.time.monotonic = state_.monotonic;
-  event_.time.realtime = std::chrono::nanoseconds(static_cast<std::int64_t>(
-      static_cast<std::uint64_t>(state_.monotonic.count()) + static_cast<std::uint64_t>(state_.offset.count())));
+  event_.time.realtime = plus(state_.monotonic, state_.offset.count());
 }
 
-bool EventReader::take_event(Tag tag) {
+inline bool EventReader::take_event(Tag tag) {
   if (!remember()) {
     return false;
   }
@@ -139,14 +156,10 @@ bool EventReader::take_event(Tag tag) {
   if (damaged_) {
     return false;
   }
-  if (!is_event(tag)) {  // of a later version
-    rest_of_facts_.text();
-    return false;
-  }
   if (facts_wanted_) {
-    take_facts();
+    take_facts(is_event(tag));
   }
-  return true;
+  return is_event(tag);  // else it is of a later version
 }
 
 void EventReader::take_other_event(Tag tag, Cursor& in) {
@@ -209,23 +222,17 @@ void EventReader::take_other_event(Tag tag, Cursor& in) {
   }
 }
 
-void EventReader::take_syscall_enter() {
-  auto& enter = event_.what.emplace<trace::SyscallEnter>();
-  enter.number = columns_.at(Column::calls).number();
-  CallMemory& before = state_.calls[BlockState::key_of(event_.abi, enter.number)];
+inline void EventReader::take_syscall_enter() {
+  const std::uint64_t number = columns_.at(Column::calls).number();
+  CallMemory& before = state_.calls[BlockState::key_of(event_.abi, number)];
   ThreadMemory& thread = *thread_;
-  const std::uint64_t changed = columns_.at(Column::changes).number();
-  const auto take_changed = [&](unsigned bit, Column column, std::uint64_t& known) {
-    if ((changed & 1U << bit) != 0) {
-      known = columns_.at(column).difference(known);
-    }
-    return known;
-  };
-  for (unsigned i = 0; i < enter.args.size(); ++i) {
-    enter.args[i] = take_changed(i, argument_column(i), before.args[i]);
+  for (unsigned changed = columns_.at(Column::changes).number() & 0xffU; changed != 0; changed &= changed - 1) {
+    const auto index = static_cast<unsigned>(std::countr_zero(changed));
+    before.registers[index] = columns_.at(register_column(index)).difference(before.registers[index]);
   }
-  enter.instruction_pointer = take_changed(6, Column::instruction_pointers, before.instruction_pointer);
-  enter.stack_pointer = take_changed(7, Column::stack_pointers, before.stack_pointer);
+  const auto& known = before.registers;
+  auto& enter = event_.what.emplace<trace::SyscallEnter>(trace::SyscallEnter{
+      number, {known[0], known[1], known[2], known[3], known[4], known[5]}, known[6], known[7], {}, std::nullopt});
   if ((flags_ & tampered) != 0) {
     enter.tampered = tampered_of(columns_.at(Column::others).number());
   }
@@ -238,7 +245,7 @@ void EventReader::take_syscall_enter() {
   thread.args = enter.args;
 }
 
-void EventReader::take_syscall_exit() {
+inline void EventReader::take_syscall_exit() {
   auto& exit = event_.what.emplace<trace::SyscallExit>();
   const ThreadMemory& thread = *thread_;
   CallMemory& before = state_.entered_by(thread);
@@ -302,13 +309,13 @@ trace::LibraryEnter EventReader::library_enter(Cursor& in) {
   CallMemory& before = state_.calls[BlockState::key_of_function(enter.function->number)];
   enter.call = in.number();
   for (std::size_t i = 0; i < enter.integers.size(); ++i) {
-    before.args[i] = in.difference(before.args[i]);
-    enter.integers[i] = before.args[i];
+    before.registers[i] = in.difference(before.registers[i]);
+    enter.integers[i] = before.registers[i];
   }
   before.stack_pointer = in.difference(before.stack_pointer);
-  before.instruction_pointer = in.difference(before.instruction_pointer);
+  before.return_address = in.difference(before.return_address);
   enter.stack_pointer = before.stack_pointer;
-  enter.return_address = before.instruction_pointer;
+  enter.return_address = before.return_address;
   enter.stack_arguments = in.difference(enter.stack_pointer);
   enter.result_address = in.number();
   enter.context = &context_;
@@ -358,7 +365,7 @@ void EventReader::take_fact(const Record& record) {
     const std::uint64_t number = in.number();
     known_.call_names[BlockState::key_of(static_cast<Abi>(abi), number)] = in.rest();
   } else {
-    facts_.take(record, thread_->args);
+    facts_.take(record, *thread_);
     damaged_ = damaged_ || facts_.is_excessive();
   }
 }

@@ -58,7 +58,8 @@ class EventReader {
   bool remember();
   /// Takes an event with its facts; returns whether there is one that this version knows.
   bool take_event(Tag tag);
-  void take_facts();
+  /// Takes the facts of an event, or passes over them.
+  void take_facts(bool wanted);
   void take_other_event(Tag tag, Cursor& in);
   void take_head();
   void take_fact(const Record& record);
@@ -76,6 +77,7 @@ class EventReader {
   Cursor rest_of_facts_;
   bool damaged_ = false;
   BlockState state_;
+  bool is_version_3_ = false;                  ///< of the block
   ThreadMemory* thread_ = &state_.threads[0];  ///< of the last event
   unsigned flags_ = 0;                         ///< of the event: same_thread and so on
   trace::Event event_;

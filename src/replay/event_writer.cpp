@@ -103,14 +103,19 @@ std::uint8_t used_arguments(const spec::Tables& tables, Abi abi, std::uint64_t n
   return used_by(tables, call->signature, abi, deepest);
 }
 
-bool EventWriter::Seen::write_number(Encoder& out, std::string_view text) {
-  const auto [entry, is_new] = numbers_.try_emplace(std::string(text), numbers_.size());
-  out.number(entry->second);
-  return is_new;
+std::pair<std::uint64_t, bool> EventWriter::Seen::number_of(std::string_view text) {
+  if (const auto known = numbers_.find(text); known != numbers_.end()) {
+    return {known->second, false};
+  }
+  const std::uint64_t number = numbers_.size();
+  numbers_.emplace(text, number);
+  return {number, true};
 }
 
 void EventWriter::Seen::write(Encoder& out, std::string_view text) {
-  if (write_number(out, text)) {
+  const auto [number, is_new] = number_of(text);
+  out.number(number);
+  if (is_new) {
     out.text(text);
   }
 }
@@ -154,8 +159,13 @@ void EventWriter::write(const trace::Event& event, const Facts& facts) {
     columns_.at(Column::others).text(payload_);
     payload_.clear();
   }
-  write_facts(event, facts);
-  Encoder(facts_).text(event_facts_);
+  const unsigned known_places = write_facts(event, facts);
+  Encoder all(facts_);
+  all.number(event_facts_.size() << 1U | (known_places != 0 ? 1U : 0U));
+  if (known_places != 0) {
+    all.number(known_places);
+  }
+  all.raw(event_facts_);
   event_facts_.clear();
   if (std::holds_alternative<trace::Exited>(event.what) || std::holds_alternative<trace::Detached>(event.what)) {
     commands_.erase(event.tid);
@@ -181,7 +191,9 @@ void EventWriter::write_head(const trace::Event& event, unsigned flags) {
     threads.number(index_of(event.abi));
   }
   Encoder times = columns_.at(Column::times);
-  times.signed_number((event.time.monotonic - state_.monotonic).count());
+  const std::uint64_t since = zigzag((event.time.monotonic - state_.monotonic).count());
+  times.number(since >> 8U);
+  columns_.at(Column::time_lows).byte(static_cast<unsigned char>(since & 0xffU));
   if ((flags & same_offset) == 0) {
     times.signed_number((offset - state_.offset).count());
   }
@@ -228,17 +240,18 @@ void EventWriter::write_enter(const trace::SyscallEnter& enter, const trace::Eve
   thread.args = {};
   std::copy_n(enter.args.begin(), count, thread.args.begin());
   std::uint32_t changed = 0;
-  const auto put_changed = [&](unsigned bit, Column column, std::uint64_t value, std::uint64_t& known) {
-    if (value != known) {
-      changed |= 1U << bit;
-      columns_.at(column).difference(value, std::exchange(known, value));
+  const auto put_changed = [&](unsigned index, std::uint64_t value) {
+    if (std::uint64_t& known = before.registers[index]; value != known) {
+      changed |= 1U << index;
+      columns_.at(register_column(index)).difference(value, std::exchange(known, value));
     }
   };
-  for (unsigned i = 0; i < thread.args.size(); ++i) {
-    put_changed(i, argument_column(i), thread.args[i], before.args[i]);
+  unsigned index = 0;
+  for (const std::uint64_t argument : thread.args) {
+    put_changed(index++, argument);
   }
-  put_changed(6, Column::instruction_pointers, enter.instruction_pointer, before.instruction_pointer);
-  put_changed(7, Column::stack_pointers, enter.stack_pointer, before.stack_pointer);
+  put_changed(index++, enter.instruction_pointer);
+  put_changed(index, enter.stack_pointer);
   columns_.at(Column::changes).number(changed);
   if (is_tampered) {
     columns_.at(Column::others).number(bits_of(enter.tampered));
@@ -323,10 +336,10 @@ void EventWriter::put(const trace::LibraryEnter& enter) {
   CallMemory& before = state_.calls[BlockState::key_of_function(enter.function->number)];
   out_.number(enter.call);
   for (std::size_t i = 0; i < enter.integers.size(); ++i) {
-    out_.difference(enter.integers[i], std::exchange(before.args[i], enter.integers[i]));
+    out_.difference(enter.integers[i], std::exchange(before.registers[i], enter.integers[i]));
   }
   out_.difference(enter.stack_pointer, std::exchange(before.stack_pointer, enter.stack_pointer));
-  out_.difference(enter.return_address, std::exchange(before.instruction_pointer, enter.return_address));
+  out_.difference(enter.return_address, std::exchange(before.return_address, enter.return_address));
   out_.difference(enter.stack_arguments, enter.stack_pointer);
   out_.number(enter.result_address);
 }
@@ -375,6 +388,28 @@ void EventWriter::write_memory(const ThreadMemory& thread, std::uint64_t address
   end_record(Tag::memory);
 }
 
+unsigned EventWriter::write_file(const ThreadMemory& thread, const FileFact& fact) {
+  part_.clear();
+  Encoder part(part_);
+  encode_file(part, *fact.file);
+  const auto [number, is_new] = seen_.files.number_of(part_);
+  // Most are what was said last.
+  const auto place = KnownFiles::place_of(thread.args, fact.owner, fact.fd);
+  if (place && seen_.last_files.number_of(thread.tgid, fact.owner, fact.fd) == number) {
+    return 1U << *place;
+  }
+  seen_.last_files.say(thread.tgid, fact.owner, fact.fd, number);
+  out_.number(static_cast<unsigned>(fact.owner));
+  out_.signed_number(fact.pid);
+  out_.signed_number(fact.fd);
+  out_.number(number);
+  if (is_new) {
+    out_.text(part_);
+  }
+  end_record(Tag::file);
+  return 0;
+}
+
 /// A block says the command of a thread at its first event, and where it changes.
 void EventWriter::write_command(pid_t tid, const Facts& facts) {
   if (facts.command) {
@@ -394,7 +429,9 @@ void EventWriter::write_stack(const Facts& facts) {
     part_.clear();
     Encoder part(part_);
     encode_frame(part, frame);
-    if (seen_.frames.write_number(list, part_)) {
+    const auto [number, is_new] = seen_.frames.number_of(part_);
+    list.number(number);
+    if (is_new) {
       out_.raw(part_);
       end_record(Tag::frame);
     }
@@ -403,19 +440,13 @@ void EventWriter::write_stack(const Facts& facts) {
   end_record(Tag::stack);
 }
 
-void EventWriter::write_facts(const trace::Event& event, const Facts& facts) {
+unsigned EventWriter::write_facts(const trace::Event& event, const Facts& facts) {
   const ThreadMemory& thread = state_.threads[event.tid];
   facts.memory.for_each(
       [&](std::uint64_t address, std::span<const std::byte> bytes) { write_memory(thread, address, bytes); });
+  unsigned known_places = 0;
   for (const FileFact& fact : facts.files) {
-    out_.number(static_cast<unsigned>(fact.owner));
-    out_.signed_number(fact.pid);
-    out_.signed_number(fact.fd);
-    part_.clear();
-    Encoder part(part_);
-    encode_file(part, *fact.file);
-    seen_.files.write(out_, part_);
-    end_record(Tag::file);
+    known_places |= write_file(thread, fact);
   }
   for (const auto& [fd, protocol] : facts.netlink_protocols) {
     out_.signed_number(fd);
@@ -450,6 +481,7 @@ void EventWriter::write_facts(const trace::Event& event, const Facts& facts) {
   if (!facts.frames.empty()) {
     write_stack(facts);
   }
+  return known_places;
 }
 
 }  // namespace tracer::replay

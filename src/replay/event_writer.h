@@ -5,10 +5,12 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "replay/block_state.h"
 #include "replay/columns.h"
 #include "replay/facts.h"
+#include "replay/known_files.h"
 #include "replay/mark.h"
 #include "replay/varint.h"
 #include "spec/spec.h"
@@ -35,13 +37,17 @@ class EventWriter {
   /// Texts, files, frames and stacks that the block has already, by what they were written as.
   class Seen {
    public:
+    /// Returns the number of `text`, and whether it is new.
+    std::pair<std::uint64_t, bool> number_of(std::string_view text);
     /// Writes the number of `text` and, if it is new, the text.
     void write(Encoder& out, std::string_view text);
-    /// Writes the number alone, and returns whether the text is new.
-    bool write_number(Encoder& out, std::string_view text);
 
    private:
-    std::unordered_map<std::string, std::uint64_t> numbers_;
+    struct Hash {
+      using is_transparent = void;
+      std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+    };
+    std::unordered_map<std::string, std::uint64_t, Hash, std::equal_to<>> numbers_;
   };
 
   struct Dictionaries {
@@ -50,10 +56,14 @@ class EventWriter {
     Seen frames;
     Seen stacks;
     Seen functions;
+    KnownFiles last_files;
   };
 
   void write_head(const trace::Event& event, unsigned flags);
-  void write_facts(const trace::Event& event, const Facts& facts);
+  /// Returns the places of known files, a bit for each.
+  unsigned write_facts(const trace::Event& event, const Facts& facts);
+  /// Returns a bit for its place, and writes nothing, if it is known.
+  unsigned write_file(const ThreadMemory& thread, const FileFact& fact);
   void write_stack(const Facts& facts);
   void write_command(pid_t tid, const Facts& facts);
   void write_function(const trace::LibraryFunction& function);

@@ -150,9 +150,12 @@ void FactReader::begin() {
 }
 
 void FactReader::clear() {
-  facts_.clear();
-  files_.clear();
-  of_event_ = 0;
+  known_places_ = 0;
+  if (of_event_ != 0) {  // most events have no other facts
+    facts_.clear();
+    files_.clear();
+    of_event_ = 0;
+  }
 }
 
 bool FactReader::spend(std::size_t& spent, std::size_t bytes) {
@@ -165,16 +168,30 @@ bool FactReader::spend(std::size_t& spent, std::size_t bytes) {
 }
 
 const trace::OpenFile* FactReader::file(FileFact::Owner owner, std::int32_t pid, std::int32_t fd) const {
+  const auto number = file_number(owner, pid, fd);
+  if (!number) {
+    return nullptr;
+  }
+  KnownFile& file = known_.files[static_cast<std::size_t>(*number)];
+  if (file.read == nullptr) {
+    file.read = std::make_unique<trace::OpenFile>(decode_file(Cursor(file.record)));
+  }
+  return file.read.get();
+}
+
+std::optional<std::uint64_t> FactReader::file_number(FileFact::Owner owner, std::int32_t pid, std::int32_t fd) const {
   for (const FileReference& reference : files_) {
     if (reference.owner == owner && reference.pid == pid && reference.fd == fd) {
-      KnownFile& file = known_.files[reference.number];
-      if (file.read == nullptr) {
-        file.read = std::make_unique<trace::OpenFile>(decode_file(Cursor(file.record)));
-      }
-      return file.read.get();
+      return reference.number;
     }
   }
-  return nullptr;
+  if (known_places_ != 0) {
+    const auto place = KnownFiles::place_of(thread_->args, owner, fd);
+    if (place && (known_places_ >> *place & 1U) != 0) {
+      return known_.last_files.number_of(thread_->tgid, owner, fd);
+    }
+  }
+  return std::nullopt;
 }
 
 const std::string& FactReader::take_text(Cursor& in) {
@@ -189,14 +206,14 @@ const std::string& FactReader::take_text(Cursor& in) {
   return number < known_.texts.size() ? known_.texts[static_cast<std::size_t>(number)] : none;
 }
 
-void FactReader::take(const Record& record, const Arguments& arguments) {
+void FactReader::take(const Record& record, const ThreadMemory& thread) {
   Cursor in(record.payload);
   switch (record.tag) {
     case Tag::memory:
-      take_memory(in, arguments);
+      take_memory(in, thread);
       break;
     case Tag::file:
-      take_file(in);
+      take_file(in, thread);
       break;
     case Tag::netlink_protocol: {
       const auto fd = in.as_signed<std::int32_t>();
@@ -222,7 +239,9 @@ void FactReader::take(const Record& record, const Arguments& arguments) {
       take_register(in);
       break;
     case Tag::command:
-      facts_.command = std::string(command_in(in.rest()));
+      if (spend(of_event_, most_command)) {
+        facts_.command = std::string(command_in(in.rest()));
+      }
       break;
     case Tag::frame:
       if (spend(of_block_, sizeof(FrameFact) + in.size())) {
@@ -237,10 +256,10 @@ void FactReader::take(const Record& record, const Arguments& arguments) {
   }
 }
 
-void FactReader::take_memory(Cursor in, const Arguments& arguments) {
+void FactReader::take_memory(Cursor in, const ThreadMemory& thread) {
   const std::uint64_t place = in.number();
   const std::uint64_t address =
-      place < arguments.size() ? arguments[static_cast<std::size_t>(place)] : in.difference(address_);
+      place < thread.args.size() ? thread.args[static_cast<std::size_t>(place)] : in.difference(address_);
   const std::string_view bytes = in.rest();
   address_ = address + bytes.size();
   constexpr std::size_t kept_of_range = 40;
@@ -249,7 +268,7 @@ void FactReader::take_memory(Cursor in, const Arguments& arguments) {
   }
 }
 
-void FactReader::take_file(Cursor in) {
+void FactReader::take_file(Cursor in, const ThreadMemory& thread) {
   FileReference reference;
   reference.owner = static_cast<FileFact::Owner>(in.number() & 3U);
   reference.pid = in.as_signed<std::int32_t>();
@@ -258,8 +277,10 @@ void FactReader::take_file(Cursor in) {
   if (reference.number == known_.files.size() && spend(of_block_, sizeof(KnownFile))) {
     known_.files.push_back({in.text(), nullptr});
   }
-  if (reference.number < known_.files.size() && spend(of_event_, sizeof reference)) {
+  constexpr std::size_t of_last = 64;  // what a hash table takes
+  if (reference.number < known_.files.size() && spend(of_event_, sizeof reference) && spend(of_block_, of_last)) {
     files_.push_back(reference);
+    known_.last_files.say(thread.tgid, reference.owner, reference.fd, reference.number);
   }
 }
 

@@ -1,7 +1,6 @@
 // Reads from a block what decoding an event needs beside the event.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -12,6 +11,7 @@
 
 #include "replay/block_state.h"
 #include "replay/facts.h"
+#include "replay/known_files.h"
 #include "replay/varint.h"
 #include "trace/library_call.h"
 
@@ -40,15 +40,18 @@ class ReplayedContext final : public trace::CallContext {
 
 class FactReader {
  public:
-  /// The arguments of a system call, where most memory is.
-  using Arguments = std::array<std::uint64_t, 6>;
-
   /// Starts with a block.
   void begin();
   /// Forgets the facts of the last event.
   void clear();
-  /// Adds a fact, or a definition, to what is known; passes over records that this version does not know.
-  void take(const Record& record, const Arguments& arguments);
+  /// Adds a fact of an event of that thread, or a definition, to what is known; passes over records that this version
+  /// does not know. The thread has to live until clear().
+  void take(const Record& record, const ThreadMemory& thread);
+  /// The event has the files that the block has said last of the descriptors at these places; a bit stands for each.
+  void take_known_files(std::uint64_t places, const ThreadMemory& thread) {
+    known_places_ = places;
+    thread_ = &thread;
+  }
   /// Returns the text with the number that comes next; a new one follows.
   const std::string& take_text(Cursor& in);
   /// Whether the block makes more of a few bytes than any of ours: it is damaged, and what was too much is left out.
@@ -76,13 +79,17 @@ class FactReader {
   struct Known {
     std::deque<std::string> texts;
     std::vector<KnownFile> files;
+    KnownFiles last_files;
     std::vector<FrameFact> frames;
     std::vector<std::string_view> stacks;
   };
   /// Counts bytes that an event, or a whole block, makes us keep; false if they are too many.
   bool spend(std::size_t& spent, std::size_t bytes);
-  void take_memory(Cursor in, const Arguments& arguments);
-  void take_file(Cursor in);
+  void take_memory(Cursor in, const ThreadMemory& thread);
+  void take_file(Cursor in, const ThreadMemory& thread);
+  /// Returns the number of the file of a descriptor of the event.
+  [[nodiscard]] std::optional<std::uint64_t> file_number(FileFact::Owner owner, std::int32_t pid,
+                                                         std::int32_t fd) const;
   void take_process(Cursor in);
   void take_name(Cursor in);
   void take_register(Cursor in);
@@ -90,7 +97,9 @@ class FactReader {
 
   Facts facts_;
   std::vector<FileReference> files_;
-  std::uint64_t address_ = 0;  ///< behind the last memory
+  std::uint64_t known_places_ = 0;        ///< a bit for each
+  const ThreadMemory* thread_ = nullptr;  ///< which has the known files
+  std::uint64_t address_ = 0;             ///< behind the last memory
   mutable Known known_;
   std::size_t of_block_ = 0;  ///< bytes of what is known
   std::size_t of_event_ = 0;  ///< bytes of its facts

@@ -161,9 +161,9 @@ Result<Head> decode_head(std::string_view block) {
     if (field == static_cast<std::uint64_t>(Field::version)) {
       const std::uint64_t major = value.number();
       has_version = true;
-      if (major != format_major) {
-        return Error{
-            0, fmt::format("it has version {} of the format, and this program reads version {}", major, format_major)};
+      if (major < oldest_major || major > format_major) {
+        return Error{0, fmt::format("it has version {} of the format, and this program reads versions {} to {}", major,
+                                    oldest_major, format_major)};
       }
     } else if (field <= static_cast<std::uint64_t>(Field::started) && field != 0) {
       take_field(head, static_cast<Field>(field), value);

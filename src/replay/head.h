@@ -13,9 +13,11 @@
 
 namespace tracer::replay {
 
-/// A reader refuses files of another major version. A minor version adds records that older readers pass over.
-/// Version 1 had facts among the events, version 2 had one event behind the other.
-inline constexpr unsigned format_major = 3;
+/// A reader refuses files of a later major version. A minor version adds records that older readers pass over.
+/// Version 1 had facts among the events, version 2 had one event behind the other; version 3 had no column of the
+/// lowest bytes of times.
+inline constexpr unsigned format_major = 4;
+inline constexpr unsigned oldest_major = 3;  ///< that is read
 inline constexpr unsigned format_minor = 0;
 
 struct Head {

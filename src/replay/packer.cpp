@@ -8,7 +8,7 @@ namespace tracer::replay {
 
 namespace {
 
-/// More than what ends a block of zstd early adds to it.
+/// More than what ends blocks of zstd early adds to them.
 constexpr std::size_t flushed = 64;
 
 }  // namespace
@@ -25,18 +25,24 @@ Packer::Packer() : context_(std::make_unique<Context>()) {
 
 Packer::~Packer() = default;
 
-std::size_t Packer::pack_into(std::span<char> into, std::string_view block, std::size_t events_size) {
+std::size_t Packer::pack_into(std::span<char> into, std::string_view block, const Mark& mark) {
   ZSTD_CCtx* const zstd = context_->zstd.get();
   if (zstd == nullptr) {
     return 0;
   }
   ZSTD_CCtx_reset(zstd, ZSTD_reset_session_only);
   ZSTD_CCtx_setPledgedSrcSize(zstd, block.size());
+  // The events end a block of zstd, so that a reader need not unpack facts to have them. Their last column, a byte of
+  // each, does not pack, and would be in the way of what does.
+  const std::size_t events = std::min<std::size_t>(mark.events_size, block.size());
+  const std::size_t last_column = events - std::min<std::size_t>(mark.events, events);
   ZSTD_outBuffer out{into.data(), into.size(), 0};
-  ZSTD_inBuffer in{block.data(), std::min(events_size, block.size()), 0};
-  // The events end a block of zstd, so that a reader need not unpack facts to have them.
-  if (events_size != 0 && ZSTD_compressStream2(zstd, &out, &in, ZSTD_e_flush) != 0) {
-    return 0;
+  ZSTD_inBuffer in{block.data(), 0, 0};
+  for (const std::size_t end : {last_column, events}) {
+    in.size = end;
+    if (in.pos != end && ZSTD_compressStream2(zstd, &out, &in, ZSTD_e_flush) != 0) {
+      return 0;
+    }
   }
   in.size = block.size();
   return ZSTD_compressStream2(zstd, &out, &in, ZSTD_e_end) == 0 ? out.pos : 0;
@@ -47,7 +53,7 @@ std::optional<PackedBlock> Packer::pack(Mark mark, std::string_view block) {
   packed.size = static_cast<std::uint32_t>(block.size());
   const std::size_t most = ZSTD_compressBound(block.size());
   packed.bytes.resize(mark_size + most + flushed);
-  const std::size_t size = pack_into(std::span(packed.bytes).subspan(mark_size), block, mark.events_size);
+  const std::size_t size = pack_into(std::span(packed.bytes).subspan(mark_size), block, mark);
   if (size == 0) {
     return std::nullopt;
   }

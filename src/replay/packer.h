@@ -31,7 +31,7 @@ class Packer {
 
  private:
   /// Returns how long it is; 0: it failed.
-  std::size_t pack_into(std::span<char> into, std::string_view block, std::size_t events_size);
+  std::size_t pack_into(std::span<char> into, std::string_view block, const Mark& mark);
 
   struct Context;
   std::unique_ptr<Context> context_;

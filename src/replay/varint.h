@@ -10,6 +10,14 @@
 
 namespace tracer::replay {
 
+/// A small number for numbers near 0 of either sign.
+[[nodiscard]] constexpr std::uint64_t zigzag(std::int64_t value) {
+  return (static_cast<std::uint64_t>(value) << 1U) ^ static_cast<std::uint64_t>(value >> 63);
+}
+[[nodiscard]] constexpr std::int64_t from_zigzag(std::uint64_t value) {
+  return static_cast<std::int64_t>((value >> 1U) ^ (0 - (value & 1U)));
+}
+
 /// Appends to a text.
 class Encoder {
  public:
@@ -22,9 +30,8 @@ class Encoder {
     }
     to_.push_back(static_cast<char>(value));
   }
-  void signed_number(std::int64_t value) {
-    number((static_cast<std::uint64_t>(value) << 1U) ^ static_cast<std::uint64_t>(value >> 63));
-  }
+  void signed_number(std::int64_t value) { number(zigzag(value)); }
+  void byte(unsigned char value) { to_.push_back(static_cast<char>(value)); }
   /// The difference wraps, as addresses do.
   void difference(std::uint64_t value, std::uint64_t from) { signed_number(static_cast<std::int64_t>(value - from)); }
   void raw(std::string_view text) { to_.append(text); }
@@ -42,26 +49,17 @@ class Encoder {
 class Cursor {
  public:
   Cursor() = default;
-  explicit Cursor(std::string_view text) : at_(text.data()), end_(text.data() + text.size()) {}
+  /// If anything that is not there is read, `failed` becomes true, too, unless it is null.
+  explicit Cursor(std::string_view text, bool* failed = nullptr)
+      : at_(text.data()), end_(text.data() + text.size()), also_failed_(failed) {}
 
   std::uint64_t number() {
     if (at_ != end_ && static_cast<unsigned char>(*at_) < 0x80U) {  // most numbers
       return static_cast<unsigned char>(*at_++);
     }
-    std::uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64 && at_ != end_; shift += 7) {
-      const auto byte = static_cast<unsigned char>(*at_++);
-      value |= std::uint64_t{byte & 0x7fU} << shift;
-      if ((byte & 0x80U) == 0) {
-        return value;
-      }
-    }
-    return fail();
+    return long_number();
   }
-  std::int64_t signed_number() {
-    const std::uint64_t value = number();
-    return static_cast<std::int64_t>((value >> 1U) ^ (0 - (value & 1U)));
-  }
+  std::int64_t signed_number() { return from_zigzag(number()); }
   std::uint64_t difference(std::uint64_t from) { return from + static_cast<std::uint64_t>(signed_number()); }
   template <typename Number>
   Number as() {
@@ -79,6 +77,8 @@ class Cursor {
     }
     return static_cast<unsigned char>(*at_++);
   }
+  /// The next byte, which remains; 0 at the end.
+  [[nodiscard]] unsigned char peek() const { return at_ == end_ ? 0 : static_cast<unsigned char>(*at_); }
   std::string_view text() { return take(number()); }
   std::string_view take(std::uint64_t size) {
     if (size > this->size()) {
@@ -96,14 +96,19 @@ class Cursor {
   [[nodiscard]] bool failed() const { return failed_; }
 
  private:
+  std::uint64_t long_number();
   std::uint64_t fail() {
     failed_ = true;
+    if (also_failed_ != nullptr) {
+      *also_failed_ = true;
+    }
     at_ = end_;
     return 0;
   }
 
   const char* at_ = nullptr;
   const char* end_ = nullptr;
+  bool* also_failed_ = nullptr;
   bool failed_ = false;
 };
 

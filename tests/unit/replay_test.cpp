@@ -191,6 +191,87 @@ TEST_CASE("Events are the same without what only decoding needs") {
   CHECK(reader.next() == replay::EventReader::Found::damage);
 }
 
+TEST_CASE("A file that a descriptor still has is not said again") {
+  const spec::Tables tables = spec::builtin_tables();
+  replay::EventWriter writer(tables);
+  const auto write = [&](pid_t tgid, std::uint64_t fd,
+                         std::initializer_list<std::pair<std::int32_t, const char*>> files) {
+    trace::Event event = event_at(1, Abi::x86_64);
+    event.tid = event.tgid = tgid;
+    trace::SyscallEnter enter;
+    enter.number = 292;  // dup3
+    enter.args = {fd, 4, 0, 0, 0, 0};
+    event.what = enter;
+    replay::Facts facts;
+    for (const auto& [descriptor, path] : files) {
+      auto file = std::make_shared<trace::OpenFile>();
+      file->link = path;
+      const auto owner = descriptor < 0 ? replay::FileFact::Owner::directory : replay::FileFact::Owner::task;
+      facts.files.push_back({owner, 0, std::max(descriptor, 0), std::move(file)});
+    }
+    const std::size_t before = writer.size();
+    writer.write(event, facts);
+    return writer.size() - before;
+  };
+  write(7, 3, {{3, "/of 3"}, {4, "/of 4"}, {-1, "/"}});
+  const std::size_t first = write(7, 3, {});
+  const std::size_t again = write(7, 3, {{3, "/of 3"}, {4, "/of 4"}, {-1, "/"}});
+  CHECK(again - first == 1);  // which places
+  write(7, 3, {{4, "/another"}});
+  write(8, 3, {{3, "/of 4"}});
+  write(7, 5, {{4, "/another"}, {9, "/of 3"}});
+  std::string block;
+  const std::uint32_t events_size = writer.take(block).events_size;
+  replay::EventReader reader;
+  reader.begin(block, events_size);
+  const auto next = [&] {
+    REQUIRE(reader.next() == replay::EventReader::Found::event);
+    std::string seen;
+    for (const std::int32_t fd : {3, 4, 9, -1}) {
+      const auto owner = fd < 0 ? replay::FileFact::Owner::directory : replay::FileFact::Owner::task;
+      const trace::OpenFile* file = reader.file(owner, 0, std::max(fd, 0));
+      seen += file == nullptr ? "- " : file->link + ' ';
+    }
+    return seen;
+  };
+  CHECK(next() == "/of 3 /of 4 - / ");
+  CHECK(next() == "- - - - ");
+  CHECK(next() == "/of 3 /of 4 - / ");
+  CHECK(next() == "- /another - - ");
+  CHECK(next() == "/of 4 - - - ");
+  CHECK(next() == "- /another /of 3 - ");
+  CHECK(reader.next() == replay::EventReader::Found::end);
+}
+
+TEST_CASE("Times of this version and of the one before are read") {
+  const bool has_lows = GENERATE(true, false);
+  constexpr std::int64_t times[] = {-1, 70000, 255, 1'700'000'000'000'000'000};
+  replay::ColumnWriter columns;
+  for (const std::int64_t time : times) {
+    columns.at(replay::Column::tags).number(static_cast<unsigned>(replay::Tag::detached));
+    columns.at(replay::Column::flags).number(replay::same_thread | replay::same_abi | replay::same_offset);
+    columns.at(replay::Column::others).text("");
+    const std::uint64_t number = replay::zigzag(time);
+    columns.at(replay::Column::times).number(has_lows ? number >> 8U : number);
+    if (has_lows) {
+      columns.at(replay::Column::time_lows).byte(static_cast<unsigned char>(number & 0xffU));
+    }
+  }
+  std::string block;
+  columns.take(block);
+  const auto events_size = static_cast<std::uint32_t>(block.size());
+  block.append(std::size(times), '\0');  // no facts
+  replay::EventReader reader;
+  reader.begin(block, events_size);
+  std::int64_t sum = 0;
+  for (const std::int64_t time : times) {
+    REQUIRE(reader.next() == replay::EventReader::Found::event);
+    sum += time;
+    CHECK(reader.event().time.monotonic.count() == sum);
+  }
+  CHECK(reader.next() == replay::EventReader::Found::end);
+}
+
 TEST_CASE("Events can be had of a file without the facts behind them") {
   const spec::Tables tables = spec::builtin_tables();
   const MemoryFile file;
@@ -346,17 +427,20 @@ TEST_CASE("A recording of one machine shows on another as it would there") {
   CHECK(replayed(intel, tables) == "openat(AT_FDCWD, \"/dir\", O_RDONLY|O_DIRECTORY) = 3\n");
 }
 
-TEST_CASE("A reader refuses another major version and passes over what it does not know") {
+TEST_CASE("A reader refuses other major versions and passes over what it does not know") {
   std::string head = encode(replay::Head{});
   replay::Encoder(head).number(99);
   replay::Encoder(head).text("of a later version");
   CHECK(replay::decode_head(head).ok());
-  for (const char version : {'\2', '\4'}) {
-    head[2] = version;  // behind the number of the field and the size of its value
+  constexpr std::size_t version_at = 2;  // behind the number of the field and the size of its value
+  head[version_at] = '\3';
+  CHECK(replay::decode_head(head).ok());
+  for (const char version : {'\2', '\5'}) {
+    head[version_at] = version;
     const auto refused = replay::decode_head(head);
     REQUIRE_FALSE(refused.ok());
     CHECK(refused.error().message ==
-          "it has version " + std::to_string(version) + " of the format, and this program reads version 3");
+          "it has version " + std::to_string(version) + " of the format, and this program reads versions 3 to 4");
   }
 }
 
@@ -390,8 +474,8 @@ TEST_CASE("Columns of a later version are passed over, and those that are not th
     replay::ColumnReader reader;
     reader.begin(events);
     const std::uint64_t flags = reader.at(replay::Column::flags).number();
-    const std::uint64_t others = reader.at(replay::Column::others).number();
-    return std::tuple(flags, others, reader.failed());
+    const std::uint64_t last = reader.at(static_cast<replay::Column>(replay::column_count - 1)).number();
+    return std::tuple(flags, last, reader.failed());
   };
   CHECK(read(replay::column_count + 2) == std::tuple(2U, replay::column_count, false));
   CHECK(read(replay::column_count) == std::tuple(2U, replay::column_count, false));
