@@ -282,11 +282,13 @@ def a_flight_recorder_writes_when_something_happens(place):
     for condition, quiet, program in (
             ('exit != 0', 'cd /', '(exit 3); cd /'), ('exit == 3', '(exit 4); :', '(exit 3); :'),
             ('sig in (SIGSEGV, ABRT)', 'kill -TERM $$', 'sh -c "kill -ABRT \\$\\$"; :'), ('errno == ENOTDIR', 'cd /missing', 'cd /dev/null'),
-            ('call in (chroot, chdir)', ':', 'cd /'), ('dur > 2s', ':', 'sleep 2.2'), ('exit != 0 || call == chdir', ':', 'cd /tmp')):
-        expect(flight(place, condition, quiet) == [], f'{condition}: {quiet} made it write')
+            ('call in (chroot, chdir)', ':', 'cd /'), ('dur > 2s', None, 'sleep 2.2'), ('exit != 0 || call == chdir', ':', 'cd /tmp')):
+        # On a busy machine a call may take long that does nothing.
+        expect(quiet is None or flight(place, condition, quiet) == [], f'{condition}: {quiet} made it write')
         expect(flight(place, condition, program) == ['flight'], f'{condition}: {program} made it write nothing')
         text = place.text('--replay=flight', '-e', 'trace=execve')
         expect('execve' in text and 'left out' not in text and 'without its end' not in text, text[-300:])
+    expect(flight(place, 'dur > 2m', 'sleep 0.1') == [], 'a short call made it write')
 
 
 @test
