@@ -2,9 +2,9 @@
 """Replayed text equals live text: byte for byte, in one run.
 
 Each program of the compatibility harness runs once under --record beside a live text view; then the recording is
-replayed with the same options, and the two texts are compared. `--bpf` does so for the bpf engine.
+replayed with the same options, and the two texts are compared.
 
-    same.py --tracer build/tracer --build DIR [--bpf] [--full] [--only REGEX] [--show N]
+    same.py --tracer build/tracer --build DIR [--engine bpf|inprocess] [--full] [--only REGEX] [--show N]
 """
 
 import argparse
@@ -80,7 +80,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--tracer', type=pathlib.Path, required=True)
     parser.add_argument('--build', type=pathlib.Path, required=True, help='where the programs are compiled')
-    parser.add_argument('--bpf', action='store_true')
+    parser.add_argument('--engine', choices=('ptrace', 'bpf', 'inprocess'), default='ptrace')
     parser.add_argument('--full', action='store_true')
     parser.add_argument('--only', default='')
     parser.add_argument('--show', type=int, default=3, help='differences of each run to show')
@@ -89,8 +89,8 @@ def main():
     if why:
         print(f'skipped: {why}')
         return 77
-    engine = ['--engine=bpf'] if arguments.bpf else []
-    lacking = cases.NOT_BY_BPF if arguments.bpf else None
+    engine = [f'--engine={arguments.engine}']
+    lacking = {'ptrace': None, 'bpf': cases.NOT_BY_BPF, 'inprocess': cases.NOT_INSIDE}[arguments.engine]
     pairs = [(program, options) for program, options in cases.pairs(arguments.build.resolve(), arguments.full, lacking)
              if re.search(arguments.only, f'{program.name} | {" ".join(options)}')]
     equal = 0
