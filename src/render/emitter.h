@@ -32,12 +32,13 @@ struct CallResult {
 };
 
 /// How bytes show as a string.
+/// One byte: as five, written one by one and passed as one word, it would be read before it is all in the cache.
 struct StringForm {
-  bool cut = false;       ///< the string is truncated: `"abc"...`
-  bool hex = false;       ///< every byte shows as \xNN
-  bool unquoted = false;  ///< without quotation marks
-  bool utf8 = false;      ///< wide characters, encoded as UTF-8
-  bool text = false;      ///< the bytes end in a NUL, which shows only under -x and -xx
+  bool cut : 1 = false;       ///< the string is truncated: `"abc"...`
+  bool hex : 1 = false;       ///< every byte shows as \xNN
+  bool unquoted : 1 = false;  ///< without quotation marks
+  bool utf8 : 1 = false;      ///< wide characters, encoded as UTF-8
+  bool text : 1 = false;      ///< the bytes end in a NUL, which shows only under -x and -xx
 };
 
 /// The symbolic form of a number: `inet_addr("127.0.0.1")`, `KERNEL_VERSION(6, 1, 0)`.
