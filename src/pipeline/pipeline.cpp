@@ -12,13 +12,23 @@ namespace {
 /// The longest time that output of a busy tracee is buffered.
 constexpr std::chrono::seconds oldest_output(1);
 
+/// Member by member: a copy of one that was just made is read wider than that was written, and so waits for it.
+void fill_entry(decode::Entry& entry, const trace::Event& event, const trace::SyscallEnter& enter) {
+  entry.tid = event.tid;
+  entry.abi = event.abi;
+  entry.number = enter.number;
+  entry.args = enter.args;
+  entry.function = nullptr;
+  entry.values = {};
+  entry.stack_pointer = enter.stack_pointer;
+  entry.function_name = {};
+  entry.interrupted = enter.interrupted;
+}
+
 decode::Entry entry_of(const trace::Event& event, const trace::SyscallEnter& enter) {
-  return {.tid = event.tid,
-          .abi = event.abi,
-          .number = enter.number,
-          .args = enter.args,
-          .stack_pointer = enter.stack_pointer,
-          .interrupted = enter.interrupted};
+  decode::Entry entry;
+  fill_entry(entry, event, enter);
+  return entry;
 }
 
 /// Counts a call that an event reports where no system calls are traced.
@@ -159,7 +169,7 @@ trace::Verdict Pipeline::on(const trace::SyscallEnter& enter, Thread& thread, co
   call.function_call = 0;
   call.entered = event.time;
   call.lost_before = counts_.lost;
-  call.entry = entry_of(event, enter);
+  fill_entry(call.entry, event, enter);
   call.number = filter_.number_of(call.entry, memory);
   const bool is_launch = options_.hide_launch && options_.launched && !launch_seen_;
   if (is_launch || (!chosen && !wants(call.number, call.entry, memory))) {
