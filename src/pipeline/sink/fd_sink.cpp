@@ -11,28 +11,29 @@
 namespace tracer::pipeline::sink {
 
 FdSink::FdSink(UniqueFd fd, std::string name, Complain complain)
-    : fd_(std::move(fd)), name_(std::move(name)), complain_(std::move(complain)) {
-  buffer_.reserve(buffer_size);
-}
+    : fd_(std::move(fd)),
+      name_(std::move(name)),
+      complain_(std::move(complain)),
+      buffer_(std::make_unique_for_overwrite<char[]>(buffer_size)) {}
 
 FdSink::~FdSink() {
   flush();
 }
 
 void FdSink::write(std::string_view bytes) {
-  if (buffer_.size() + bytes.size() > buffer_size) {
+  if (bytes.size() > buffer_size - used_) {
     flush();
   }
   if (bytes.size() >= buffer_size) {
     write_out(bytes);
     return;
   }
-  buffer_.append(bytes);
+  used_ += bytes.copy(buffer_.get() + used_, bytes.size());
 }
 
 void FdSink::flush() {
-  write_out(buffer_);
-  buffer_.clear();
+  write_out({buffer_.get(), used_});
+  used_ = 0;
 }
 
 void FdSink::write_out(std::string_view bytes) {

@@ -48,7 +48,8 @@ class FdSink : public Sink {
   UniqueFd fd_;
   std::string name_;
   Complain complain_;
-  std::string buffer_;
+  std::unique_ptr<char[]> buffer_;
+  std::size_t used_ = 0;  ///< of the buffer
   bool broken_ = false;
 };
 
