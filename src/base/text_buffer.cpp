@@ -65,18 +65,7 @@ void TextBuffer::clear() {
   size_ = 0;
 }
 
-void TextBuffer::decimal(std::int64_t value) {
-  if (value < 0) {
-    append('-');
-  }
-  decimal(value < 0 ? -static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value));
-}
-
-void TextBuffer::decimal(std::uint64_t value) {
-  if (value < 10) {
-    append(static_cast<char>('0' + value));
-    return;
-  }
+void TextBuffer::append_digits(std::uint64_t value) {
   // The digits are written in place: a copy right after byte-wise stores would miss store-to-load forwarding.
   char* const begin = extend(decimal_digits(value));
   char* at = storage_.data() + size_;

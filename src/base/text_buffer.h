@@ -26,12 +26,22 @@ class TextBuffer {
   TextBuffer& operator=(const TextBuffer&) = delete;
   ~TextBuffer() = default;
 
-  void append(char c) { *extend(1) = c; }
+  void append(char c) {
+    if (size_ == storage_.size()) [[unlikely]] {
+      grow(1);
+    }
+    storage_[size_++] = c;
+  }
   void append(std::string_view text) { copy(extend(text.size()), text); }
   void append(std::size_t count, char c) { std::fill_n(extend(count), count, c); }
 
-  void decimal(std::int64_t value);
-  void decimal(std::uint64_t value);
+  void decimal(std::int64_t value) {
+    if (value < 0) {
+      append('-');
+    }
+    decimal(value < 0 ? -static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value));
+  }
+  void decimal(std::uint64_t value) { value < 10 ? append(static_cast<char>('0' + value)) : append_digits(value); }
   /// Like printf's `%#x`: `0x2a`, but `0` for zero.
   void hex(std::uint64_t value);
   /// Appends `0x` and at least `digits` digits.
@@ -63,12 +73,13 @@ class TextBuffer {
  private:
   /// Makes the text `count` characters longer and returns the start of the new part, which is uninitialised.
   char* extend(std::size_t count) {
-    if (storage_.size() - size_ < count) {
+    if (storage_.size() - size_ < count) [[unlikely]] {
       grow(count);
     }
     return storage_.data() + std::exchange(size_, size_ + count);
   }
   void grow(std::size_t count);
+  void append_digits(std::uint64_t value);
 
   static void copy(char* to, std::string_view text) {
     // The compiler inlines two copies of constant size, which may overlap; a copy of variable size is a call.

@@ -306,11 +306,7 @@ void append_number(TextBuffer& text, std::uint64_t bits, Style style, bool is_si
   }
 }
 
-void append_scalar(TextBuffer& text, std::uint64_t bits, const spec::Type& type, ConstantForm form) {
-  if (type.style == Style::number || type.style == Style::fd) {  // most numbers, in every form
-    type.is_signed ? text.decimal(static_cast<std::int64_t>(bits)) : text.decimal(bits);
-    return;
-  }
+void append_styled(TextBuffer& text, std::uint64_t bits, const spec::Type& type, ConstantForm form) {
   if (form != ConstantForm::abbreviate && is_symbolic(type.style)) {
     number_of(text, bits, type.style, type.is_signed);
     if (form == ConstantForm::verbose) {

@@ -12,8 +12,18 @@ namespace tracer::format {
 /// Appends a number in the given style; styles with symbolic names as under -X abbrev.
 void append_number(TextBuffer& text, std::uint64_t bits, spec::Style style, bool is_signed);
 
+void append_styled(TextBuffer& text, std::uint64_t bits, const spec::Type& type, ConstantForm form);
+
 /// Appends a value of any style. `form` applies to the styles that have symbolic names (signal, dirfd, mode, …).
-void append_scalar(TextBuffer& text, std::uint64_t bits, const spec::Type& type, ConstantForm form);
+inline void append_scalar(TextBuffer& text, std::uint64_t bits, const spec::Type& type, ConstantForm form) {
+  if (type.style != spec::Style::number && type.style != spec::Style::fd) {
+    append_styled(text, bits, type, form);
+  } else if (type.is_signed) {  // most numbers, in every form
+    text.decimal(static_cast<std::int64_t>(bits));
+  } else {
+    text.decimal(bits);
+  }
+}
 
 /// Returns a scalar type for values that no description declares.
 /// Appends a number of `width` bytes in hexadecimal, in as many characters as it has digits: `0x000007`, `00000000`.
