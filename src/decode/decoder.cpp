@@ -20,7 +20,15 @@ struct Decoder::Implementation {
 
 Decoder::Decoder(const spec::Tables& tables, Options options, const names::Names& names,
                  std::span<const Custom> customs)
-    : implementation_(new Implementation{{tables, options, names, customs, {}, {}, nullptr, nullptr}}) {
+    : implementation_(new Implementation{{tables,
+                                          options,
+                                          names,
+                                          customs,
+                                          names.descriptors.names_descriptors() || names.kernel.has_contexts(),
+                                          {},
+                                          {},
+                                          nullptr,
+                                          nullptr}}) {
   Setting& setting = implementation_->setting;
   setting.options.string_limit = std::min(setting.options.string_limit, Budget::most_string_bytes);
   setting.functions.reserve(tables.customs.size());

@@ -20,7 +20,7 @@ void NumberDecoder::annotate(const names::DescriptorName& name) const {
 }
 
 void NumberDecoder::annotate_descriptor(std::int64_t fd) const {
-  if (fd >= 0 && fd <= std::numeric_limits<std::int32_t>::max()) {
+  if (session_.setting.annotates_descriptors && fd >= 0 && fd <= std::numeric_limits<std::int32_t>::max()) {
     const auto number = static_cast<std::int32_t>(fd);
     const names::Task task = session_.task();
     annotate(session_.setting.names.descriptors.descriptor(task, number));

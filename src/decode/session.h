@@ -19,6 +19,7 @@ struct Setting {
   Options options;
   names::Names names;
   std::span<const Custom> customs;
+  bool annotates_descriptors;             ///< there may be something to say of them
   std::vector<CustomFunction> functions;  ///< by CustomId
   std::string_view missing_custom;
   CustomFunction wait_status = nullptr;

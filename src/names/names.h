@@ -37,6 +37,8 @@ class DescriptorNames {
   DescriptorNames& operator=(const DescriptorNames&) = delete;
   virtual ~DescriptorNames() = default;
 
+  /// Whether descriptor() may ever name one.
+  [[nodiscard]] virtual bool names_descriptors() const { return true; }
   /// Returns the name of a descriptor of `task`.
   virtual DescriptorName descriptor(const Task& /*task*/, std::int32_t /*fd*/) { return {}; }
   /// Returns the name of a descriptor of the process that the descriptor `pidfd` of `task` refers to.
@@ -104,6 +106,7 @@ class KernelFacts {
   }
   // These return SELinux contexts, escaped; empty if there are none or they are not wanted. `pid` is an id in the PID
   // namespace of `task`, and 0 stands for `task`; a path starts at the descriptor `directory`, or AT_FDCWD.
+  [[nodiscard]] virtual bool has_contexts() const { return true; }  ///< may ever return one
   virtual std::string_view descriptor_context(const Task& /*task*/, std::int32_t /*fd*/) { return {}; }
   virtual std::string_view process_context(const Task& /*task*/, std::int32_t /*pid*/) { return {}; }
   virtual std::string_view path_context(const Task& /*task*/, std::int32_t /*directory*/, std::string_view /*path*/) {

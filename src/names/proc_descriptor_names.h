@@ -17,6 +17,7 @@ class ProcDescriptorNames final : public DescriptorNames {
   ProcDescriptorNames(const NameOptions& options, PidNamespaces& pids)
       : options_(options), files_(options), pids_(pids) {}
 
+  [[nodiscard]] bool names_descriptors() const override { return options_.any_descriptors(); }
   DescriptorName descriptor(const Task& task, std::int32_t fd) override;
   DescriptorName descriptor_behind(const Task& task, std::int32_t pidfd, std::int32_t fd) override;
   DescriptorName descriptor_of(const Task& task, std::int32_t pid, std::int32_t fd) override;

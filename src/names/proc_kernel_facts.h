@@ -33,6 +33,7 @@ class ProcKernelFacts final : public KernelFacts {
                                                           std::uint64_t most) override {
     return rings_.waiting(task.tid, fd, most);
   }
+  [[nodiscard]] bool has_contexts() const override { return contexts_.shown(); }
   std::string_view descriptor_context(const Task& task, std::int32_t fd) override;
   std::string_view process_context(const Task& task, std::int32_t pid) override;
   std::string_view path_context(const Task& task, std::int32_t directory, std::string_view path) override;
