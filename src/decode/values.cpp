@@ -41,7 +41,7 @@ bool ValueDecoder::value(const Type& type, const Place& place, const Context& ar
   if (type.kind == TypeKind::scalar && !around.is_in_place() && around.depth < max_depth && session_.spend()) {
     const auto bits = session_.load(type, place);
     if (bits) {
-      numbers_.emit_scalar(type, *bits);
+      numbers().emit_scalar(type, *bits);
     }
     return bits.has_value();
   }
@@ -62,20 +62,20 @@ bool ValueDecoder::value_within(const Type& type, const Place& place, Context& c
   switch (type.kind) {
     case TypeKind::scalar:
       if (const auto bits = session_.load(type, place)) {
-        numbers_.emit_scalar(type, *bits);
+        numbers().emit_scalar(type, *bits);
         return true;
       }
       return false;
     case TypeKind::pointer:
       return follow(type, place, context);
     case TypeKind::array:
-      return arrays_.array(type, place, context);
+      return arrays().array(type, place, context);
     case TypeKind::bytes:
-      return strings_.bytes(type, place, context);
+      return strings().bytes(type, place, context);
     case TypeKind::cstr:
-      return strings_.text(type, place, context);
+      return strings().text(type, place, context);
     case TypeKind::structure:
-      return structs_.structure(type, place, context, evaluator_.evaluate_params(type.args, context));
+      return structs().structure(type, place, context, evaluator_.evaluate_params(type.args, context));
     case TypeKind::choice:
       return choice(type, place, context);
     case TypeKind::custom:

@@ -15,16 +15,7 @@ namespace tracer::decode {
 class ValueDecoder {
  public:
   ValueDecoder(Session& session, const Evaluator& evaluator)
-      : session_(session),
-        tables_(session.tables),
-        state_(session.state),
-        out_(session.out),
-        evaluator_(evaluator),
-        numbers_(session, *this),
-        strings_(session, evaluator, *this),
-        arrays_(session, evaluator, *this),
-        records_(session, evaluator, *this),
-        structs_(session, evaluator, *this) {}
+      : session_(session), tables_(session.tables), state_(session.state), out_(session.out), evaluator_(evaluator) {}
   ValueDecoder(const ValueDecoder&) = delete;
   ValueDecoder& operator=(const ValueDecoder&) = delete;
 
@@ -37,11 +28,12 @@ class ValueDecoder {
 
   [[nodiscard]] Session& session() const { return session_; }
   [[nodiscard]] const Evaluator& evaluator() const { return evaluator_; }
-  [[nodiscard]] const NumberDecoder& numbers() const { return numbers_; }
-  [[nodiscard]] const StringDecoder& strings() const { return strings_; }
-  [[nodiscard]] const ArrayDecoder& arrays() const { return arrays_; }
-  [[nodiscard]] const RecordDecoder& records() const { return records_; }
-  [[nodiscard]] const StructDecoder& structs() const { return structs_; }
+  // Made where they are used, as most calls use one or two.
+  [[nodiscard]] NumberDecoder numbers() { return {session_, *this}; }
+  [[nodiscard]] StringDecoder strings() { return {session_, evaluator_, *this}; }
+  [[nodiscard]] ArrayDecoder arrays() { return {session_, evaluator_, *this}; }
+  [[nodiscard]] RecordDecoder records() { return {session_, evaluator_, *this}; }
+  [[nodiscard]] StructDecoder structs() { return {session_, evaluator_, *this}; }
 
  private:
   void begin(const spec::Type& type, Context& context) const;
@@ -60,11 +52,6 @@ class ValueDecoder {
   CallState& state_;
   render::Emitter& out_;
   const Evaluator& evaluator_;
-  NumberDecoder numbers_;
-  StringDecoder strings_;
-  ArrayDecoder arrays_;
-  RecordDecoder records_;
-  StructDecoder structs_;
 };
 
 }  // namespace tracer::decode
