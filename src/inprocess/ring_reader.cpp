@@ -12,8 +12,9 @@ namespace {
 /// Bytes of a ring whose room is given back at once: not for each record, as the thread looks at each call.
 constexpr std::uint64_t released_together = ring_size / 16;
 
-/// Bytes of the ring that are on their way to the cache while a record is decoded.
-constexpr std::uint64_t prefetched_ahead = 256;
+/// How far before its turn a record is on its way from the other processor's cache: that takes as long as it takes to
+/// decode a few.
+constexpr std::uint64_t prefetched_ahead = 1024;
 
 std::size_t front_size(std::uint32_t kind) {
   return kind == record_enter ? sizeof(EnterRecord) : sizeof(ExitRecord);
@@ -68,7 +69,9 @@ bool ThreadRing::next() {
 void ThreadRing::report(TickClock& clock, ptrace::RecordedCalls& calls) {
   const std::byte* record = at(position_);
   const std::span<const std::byte> chunks(record + front_size(head_.kind), size_ - front_size(head_.kind));
-  const trace::EventTime time = clock.time_at(head_.ticks);
+  open_ = head_.kind == record_enter;
+  trace::Event& event = open_ ? enter_ : exit_;
+  event.time = clock.time_at(head_.ticks);
   position_ += size_;
   __builtin_prefetch(at(position_ + prefetched_ahead));
   __builtin_prefetch(at(position_ + prefetched_ahead + 64));
@@ -76,7 +79,6 @@ void ThreadRing::report(TickClock& clock, ptrace::RecordedCalls& calls) {
     released_ = start;
     __atomic_store_n(&area().read, start, __ATOMIC_RELEASE);  // this record is read yet
   }
-  open_ = head_.kind == record_enter;
   if (open_) {
     auto& enter = std::get<trace::SyscallEnter>(enter_.what);
     std::memcpy(&enter.number, record + offsetof(EnterRecord, number), sizeof enter.number);
@@ -84,20 +86,18 @@ void ThreadRing::report(TickClock& clock, ptrace::RecordedCalls& calls) {
     std::memcpy(&enter.stack_pointer, record + offsetof(EnterRecord, stack_pointer), sizeof enter.stack_pointer);
     enter.instruction_pointer = head_.instruction_pointer;
     entry_.assign(chunks.begin(), chunks.end());
-    report(enter_, time, RecordedMemory(tid_, entry_), calls);
+    report(event, RecordedMemory(tid_, entry_), calls);
     return;
   }
   auto& exit = std::get<trace::SyscallExit>(exit_.what);
   std::memcpy(&exit.value, record + offsetof(ExitRecord, result), sizeof exit.value);
   exit.is_error = is_error(exit.value);
   exit.instruction_pointer = head_.instruction_pointer;
-  report(exit_, time, RecordedMemory(tid_, chunks, entry_), calls);
+  report(event, RecordedMemory(tid_, chunks, entry_), calls);
 }
 
-void ThreadRing::report(trace::Event& event, trace::EventTime time, const trace::Memory& memory,
-                        ptrace::RecordedCalls& calls) const {
+void ThreadRing::report(trace::Event& event, const trace::Memory& memory, ptrace::RecordedCalls& calls) const {
   const capture::CapturedStack stack(memory);
-  event.time = time;
   event.stack = &stack;
   calls.on_recorded(tid_, event, memory);
 }

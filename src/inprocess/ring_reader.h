@@ -48,8 +48,7 @@ class ThreadRing {
 
  private:
   [[nodiscard]] const std::byte* at(std::uint64_t position) const { return area_->ring + position % ring_size; }
-  void report(trace::Event& event, trace::EventTime time, const trace::Memory& memory,
-              ptrace::RecordedCalls& calls) const;
+  void report(trace::Event& event, const trace::Memory& memory, ptrace::RecordedCalls& calls) const;
   void give_up();
 
   pid_t tid_;
