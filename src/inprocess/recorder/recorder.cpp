@@ -279,9 +279,7 @@ class Output final : public capture::Recorder {
       }
     }
     const std::size_t size = memory.read(RemoteAddr(thread_.stack_pointer), {at() + sizeof(Chunk), room});
-    const Chunk chunk{thread_.stack_pointer, static_cast<std::uint32_t>(size), chunk_memory};
-    __builtin_memcpy(at(), &chunk, sizeof chunk);
-    end_ += sizeof chunk + (size + 7) / 8 * 8;
+    finish_chunk(thread_.stack_pointer, size, chunk_memory);
     // A signal's stack may be one that nobody knows of while it is used (SS_AUTODISARM), and end before `room` does.
     return whole && !is_on_signal_stack();
   }
@@ -340,9 +338,7 @@ class Output final : public capture::Recorder {
     if (full()) {
       return;
     }
-    const Chunk chunk{fd, known ? static_cast<std::uint32_t>(size) : 0, kind};  // empty: not what it was before
-    __builtin_memcpy(at(), &chunk, sizeof chunk);
-    end_ += sizeof chunk + (std::uint64_t{chunk.size} + 7) / 8 * 8;
+    finish_chunk(fd, known ? size : 0, kind);  // empty: not what it was before
     if (known && (tables().names & names_devices) != 0 && descriptor >= 0 && link.front() == '/') {
       file_kind(fd);
     }
@@ -370,11 +366,17 @@ class Output final : public capture::Recorder {
   }
 
   void add(std::uint64_t address, std::span<const std::byte> bytes, ChunkKind kind) {
-    const Chunk chunk{address, static_cast<std::uint32_t>(bytes.size()), kind};
-    __builtin_memcpy(at(), &chunk, sizeof chunk);
-    end_ += sizeof chunk;
-    __builtin_memcpy(at(), bytes.data(), bytes.size());
-    end_ += (bytes.size() + 7) / 8 * 8;
+    __builtin_memcpy(at() + sizeof(Chunk), bytes.data(), bytes.size());
+    finish_chunk(address, bytes.size(), kind);
+  }
+
+  /// Puts the front before so many bytes: member by member, as a copy would be read wider than it was just written.
+  void finish_chunk(std::uint64_t address, std::size_t size, ChunkKind kind) {
+    auto* const chunk = reinterpret_cast<Chunk*>(at());
+    chunk->address = address;
+    chunk->size = static_cast<std::uint32_t>(size);
+    chunk->kind = kind;
+    end_ += sizeof *chunk + (size + 7) / 8 * 8;
   }
 
   ThreadArea& thread_;
