@@ -64,6 +64,9 @@ void TraceWriter::write_out(std::string_view bytes) {
 void RingTarget::take(const Mark& mark, PackedBlock block) {
   if (mark.sequence == 0) {
     head_ = std::move(block);
+    if (std::exchange(is_due_, false)) {
+      trigger();
+    }
     return;
   }
   if (file_) {
@@ -91,6 +94,10 @@ void RingTarget::drop_old() {
 void RingTarget::trigger() {
   until_ = clock_now(CLOCK_REALTIME) + aftermath;
   if (file_) {
+    return;
+  }
+  if (head_.bytes.empty()) {  // a file begins with it
+    is_due_ = true;
     return;
   }
   const std::string name = ++files_ == 1 ? path_ : path_ + '.' + std::to_string(files_);

@@ -94,7 +94,8 @@ class RingTarget final : public BlockTarget {
   std::string path_;
   RingLimits limits_;
   Complain complain_;
-  PackedBlock head_;
+  PackedBlock head_;     ///< empty before it comes
+  bool is_due_ = false;  ///< a trigger came before it
   std::deque<Held> held_;
   std::uint64_t bytes_ = 0;           ///< of what is held
   std::optional<TraceWriter> file_;   ///< while what follows a trigger is written

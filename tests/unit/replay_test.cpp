@@ -482,6 +482,22 @@ TEST_CASE("Columns of a later version are passed over, and those that are not th
   CHECK(read(3) == std::tuple(2U, 0U, true));
 }
 
+TEST_CASE("A flight recorder that is asked before its head is packed begins the file with it all the same") {
+  const MemoryFile file;
+  replay::RingTarget ring(file.path(), {}, ignore);
+  ring.trigger();
+  replay::Mark mark;
+  for (const char content : {'h', 'b'}) {
+    ring.take(mark, {std::string(replay::mark_size + 1, content), 1});
+    ++mark.sequence;
+  }
+  ring.end();
+  std::string first(2, ' ');
+  CHECK(::pread(file.copy().get(), first.data(), 1, 0) == 1);
+  CHECK(::pread(file.copy().get(), first.data() + 1, 1, replay::mark_size + 1) == 1);
+  CHECK(first == "hb");
+}
+
 TEST_CASE("A seek table that claims more than can be is not read") {
   const std::string honest = replay::seek_table(std::string(16, 'e'));
   std::string footer = honest.substr(honest.size() - replay::seek_table_footer);
