@@ -218,9 +218,7 @@ Result<process::EngineOptions> engine_options(const cli::Options& options, const
     result.wanted_commands = commands_to_explain(tables);
   }
   result.no_filter_because = why_no_filter(options);
-  filter::SyscallSet only_unknown;
-  only_unknown.add_unknown(tables);
-  result.only_functions = options.filters.trace.empty() || options.filters.trace == only_unknown;
+  result.only_functions = !options.filters.trace.has_known(tables);
   return result;
 }
 

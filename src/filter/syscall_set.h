@@ -47,6 +47,8 @@ class SyscallSet {
   /// Returns the call numbers of all members as the kernel sees them: a sub-call counts as the call that contains it.
   /// The layout is that of the engine's WantedCalls.
   [[nodiscard]] std::array<Bits, abi_count> kernel_numbers(const spec::Tables& tables) const;
+  /// True if a call that the tables know is a member.
+  [[nodiscard]] bool has_known(const spec::Tables& tables) const;
   [[nodiscard]] bool full() const { return *this == all(); }
   [[nodiscard]] bool empty() const { return *this == SyscallSet{}; }
 
