@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <map>
 #include <utility>
 
 #include "base/read_file.h"
 #include "explain/calls_of_interest.h"
+#include "explain/step_room.h"
 #include "explain/story_paths.h"
 #include "explain/text_search.h"
 
@@ -28,23 +28,6 @@ constexpr std::size_t max_descriptors = 4096;
 constexpr std::size_t max_snapshots = 16;  // limits and credentials seldom change
 
 constexpr std::string_view fatal_signals = "SIGSEGV SIGBUS SIGILL SIGFPE";
-
-/// Drops the older half of the kind that has the most: a server's thousands of children that it waited for leave the
-/// one failure that explains its end.
-void make_room(std::deque<Step>& steps) {
-  std::map<Step::Kind, std::size_t> counts;
-  for (const Step& step : steps) {
-    ++counts[step.kind];
-  }
-  const auto most =
-      std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  std::size_t older = 0;
-  const auto first_kept = std::find_if(steps.begin(), steps.end(), [&](const Step& step) {
-    return step.kind == most->first && ++older > (most->second + 1) / 2;
-  });
-  const std::uint64_t order = first_kept != steps.end() ? first_kept->order : steps.back().order + 1;
-  std::erase_if(steps, [&](const Step& step) { return step.kind == most->first && step.order < order; });
-}
 
 std::int64_t pid_in(const Value& info) {
   const Value& pid = info["si_pid"];
