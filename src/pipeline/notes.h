@@ -7,7 +7,9 @@
 #include <functional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "pipeline/tampering.h"
 #include "pipeline/view.h"
 
 namespace tracer::pipeline {
@@ -38,6 +40,19 @@ class Notes {
   void failed_poke(pid_t pid, std::string_view why) const {
     view_.show_all();
     note_(fmt::format("poke_tcb: Failed to tamper with process {}: {}", pid, why));
+  }
+
+  /// Says which arguments, counted from 0, cannot be tampered with because the call does not have them.
+  void missing(const std::vector<std::size_t>& arguments, const TamperRules::Choice& choice, pid_t pid,
+               bool is_direct) const {
+    for (const std::size_t argument : arguments) {
+      failed_poke(
+          pid,
+          is_direct
+              ? fmt::format("requested to tamper with argument #{}, but system call '{}' has only {} arguments",
+                            argument + 1, choice.call, choice.argument_count)
+              : fmt::format("argument {} is not in a register, as the call goes through another one", argument + 1));
+    }
   }
 
  private:

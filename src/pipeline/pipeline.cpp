@@ -132,15 +132,8 @@ const trace::Tampering* Pipeline::tamper(const trace::Event& event, const trace:
   if (choice.what == nullptr) {
     return nullptr;
   }
-  thread.call.tampered = true;
-  for (const std::size_t argument : *choice.missing_arguments) {
-    notes_.failed_poke(
-        event.tid,
-        number == entry.number
-            ? fmt::format("requested to tamper with argument #{}, but system call '{}' has only {} arguments",
-                          argument + 1, choice.call, choice.argument_count)
-            : fmt::format("argument {} is not in a register, as the call goes through another one", argument + 1));
-  }
+  thread.call.tampering = choice;
+  notes_.missing(*choice.missing_at_entry, choice, event.tid, number == entry.number);
   return choice.what;
 }
 
@@ -149,7 +142,8 @@ trace::Verdict Pipeline::on(const trace::SyscallEnter& enter, Thread& thread, co
   if (thread.call.open && thread.call.function == nullptr) {
     end_call(thread, {event.time, memory});
   }
-  const bool chosen = std::exchange(thread.call.tampered, false);
+  const TamperRules::Choice tampering = std::exchange(thread.call.tampering, {});
+  const bool chosen = tampering.what != nullptr;
   notes_.poked(event.tid, enter.tampered);
   if (thread.call.open) {
     // The call is inside a function. If it is not shown, it does not split the line of the function.
@@ -176,16 +170,18 @@ trace::Verdict Pipeline::on(const trace::SyscallEnter& enter, Thread& thread, co
     return trace::Verdict::go_on;
   }
   call.shown = true;
-  if (!records()) {
-    return trace::Verdict::go_on;
+  if (records()) {
+    call.depth.abbreviate = options_.abbreviate.contains(event.abi, call.number);
+    call.depth.dereference = options_.dereference.contains(event.abi, call.number);
+    call.depth.raw = options_.raw.contains(event.abi, call.number);
+    view_.call_begins(thread, memory);
+    keep_stack(thread, event, memory);
+    if (never_returns(thread)) {
+      exiting_[thread.tgid] = thread.tid;
+    }
   }
-  call.depth.abbreviate = options_.abbreviate.contains(event.abi, call.number);
-  call.depth.dereference = options_.dereference.contains(event.abi, call.number);
-  call.depth.raw = options_.raw.contains(event.abi, call.number);
-  view_.call_begins(thread, memory);
-  keep_stack(thread, event, memory);
-  if (never_returns(thread)) {
-    exiting_[thread.tgid] = thread.tid;
+  if (chosen) {
+    notes_.missing(*tampering.missing_at_exit, tampering, event.tid, call.number == call.entry.number);
   }
   return trace::Verdict::go_on;
 }

@@ -52,8 +52,8 @@ void TamperRules::add(std::size_t rule, Abi abi, std::uint64_t number, std::size
   plan.what = rules_[rule].what;
   plan.argument_count = argument_count;
   plan.call = call;
-  keep_existing(plan.what.poke_enter, argument_count, plan.missing_arguments);
-  keep_existing(plan.what.poke_exit, argument_count, plan.missing_arguments);
+  keep_existing(plan.what.poke_enter, argument_count, plan.missing_at_entry);
+  keep_existing(plan.what.poke_exit, argument_count, plan.missing_at_exit);
   plans_[key_of(abi, number)] = std::move(plan);
 }
 
@@ -67,7 +67,7 @@ TamperRules::Choice TamperRules::choose(Abi abi, std::uint64_t number, CallCount
   if (count < rule.first || count > rule.last || (count - rule.first) % rule.step != 0) {
     return {};
   }
-  return {&plan->what, &plan->missing_arguments, plan->argument_count, plan->call};
+  return {&plan->what, &plan->missing_at_entry, &plan->missing_at_exit, plan->argument_count, plan->call};
 }
 
 std::uint64_t TamperRules::key_of(Abi abi, std::uint64_t number) {

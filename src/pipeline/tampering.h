@@ -33,7 +33,8 @@ class TamperRules {
   struct Choice {
     const trace::Tampering* what = nullptr;  ///< valid as long as the rules; null: do nothing
     /// The arguments, counted from 0, that have a poke and that the call does not have. They are not in `what`.
-    const std::vector<std::size_t>* missing_arguments = nullptr;
+    const std::vector<std::size_t>* missing_at_entry = nullptr;
+    const std::vector<std::size_t>* missing_at_exit = nullptr;
     std::size_t argument_count = 0;  ///< those in registers; a sub-call has none
     std::string_view call;           ///< its name, valid as long as the tables
   };
@@ -49,7 +50,8 @@ class TamperRules {
   struct Plan {
     std::size_t rule = 0;
     trace::Tampering what;
-    std::vector<std::size_t> missing_arguments;
+    std::vector<std::size_t> missing_at_entry;
+    std::vector<std::size_t> missing_at_exit;
     std::size_t argument_count = 0;
     std::string_view call;
   };

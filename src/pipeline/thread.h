@@ -30,9 +30,9 @@ struct Channel {
 
 /// The current or last call of a thread.
 struct OpenCall {
-  bool open = false;      ///< entered and not ended
-  bool shown = false;     ///< it has passed the filters so far, and is decoded
-  bool tampered = false;  ///< tamper() has chosen it, and so it has passed the filters
+  bool open = false;              ///< entered and not ended
+  bool shown = false;             ///< it has passed the filters so far, and is decoded
+  TamperRules::Choice tampering;  ///< of tamper(); if there is any, the call has passed the filters
   decode::Entry entry;
   std::uint64_t number = 0;  ///< Filter::number_of(), for a system call
   decode::Depth depth;

@@ -67,6 +67,15 @@ TEST_CASE("an argument that a call does not have cannot be changed") {
   CHECK(ran.mentions(": requested to tamper with argument #6, but system call 'chdir' has only 1 arguments"));
 }
 
+TEST_CASE("an argument to change at the exit that a call does not have is reported when the call has begun") {
+  const Ran ran = run("$T -e trace=chdir -e inject=chdir:poke_exit=@arg2=00 sh -c 'cd /'");
+  REQUIRE(ran.lines.size() > 1);
+  CHECK(ran.lines[0].rfind("chdir(\"/\"", 0) == 0);
+  CHECK(ran.lines[0].find(": requested to tamper with argument #2, but system call 'chdir' has only 1 arguments") !=
+        std::string::npos);
+  CHECK(ran.lines[1].rfind(") ", 0) == 0);
+}
+
 TEST_CASE("a signal interrupts a call that blocks") {
   // Where pause is no call of its own, the C library makes it of ppoll.
   const std::string pausing = "'/^(pause|ppoll)$";
