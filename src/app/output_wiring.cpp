@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <set>
 
 #include "app/terminal.h"
 #include "app/wiring.h"
@@ -27,13 +26,6 @@ bool is_pending(const sigset_t& signals) {
   return ::sigpending(&pending) == 0 && ::sigandset(&both, &pending, &signals) == 0 && ::sigisemptyset(&both) == 0;
 }
 
-/// Returns whether there may be more than one thread, so that every line of a file needs a thread id.
-bool several_from_the_start(const cli::Options& options) {
-  const auto& attach = options.startup.attach;
-  const std::size_t processes = std::set<pid_t>(attach.begin(), attach.end()).size();
-  return options.startup.follow_forks || processes + (options.startup.program.empty() ? 0 : 1) > 1;
-}
-
 pipeline::views::ShowPid show_pid(const cli::Options& options) {
   const bool to_terminal = options.output.to == cli::Output::To::standard_error;
   if (options.output.separate && !to_terminal) {
@@ -47,8 +39,8 @@ pipeline::views::ShowPid show_pid(const cli::Options& options) {
   if (to_terminal) {
     return scoped ? pipeline::views::ShowPid::bracketed : pipeline::views::ShowPid::when_several;
   }
-  return scoped || several_from_the_start(options) ? pipeline::views::ShowPid::column
-                                                   : pipeline::views::ShowPid::when_several;
+  return scoped || options.startup.follow_forks ? pipeline::views::ShowPid::column
+                                                : pipeline::views::ShowPid::column_once_several;
 }
 
 bool writes_to_color_terminal(const cli::Output& output) {

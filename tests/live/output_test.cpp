@@ -61,6 +61,17 @@ TEST_CASE("a command that is not there leaves an empty output, not that of an ea
   CHECK(run("exec $T -ff -o " + file + "/x true").has(TRACER ": Can't fopen '" + file + "/x.PID': Not a directory"));
 }
 
+TEST_CASE("a process that is gone gives the lines of a file no ids") {
+  const Ran ran = run("$T -o /dev/stdout -e trace=none -p 4194303 sh -c 'exit 3'");
+  CHECK(ran.has("+++ exited with 3 +++"));
+}
+
+TEST_CASE("a process and a program give the lines of a file ids") {
+  const Ran ran = run("sleep 60 & $T -o /dev/stdout -e trace=none -p $! sh -c \"kill $!; exit 3\"");
+  CHECK(!ran.has("+++ exited with 3 +++"));
+  CHECK(ran.mentions(" +++ exited with 3 +++"));
+}
+
 TEST_CASE("strace-log-merge puts the files of -ff together") {
   const Folder folder;
   const Ran ran = run("cd " + folder.path().string() +

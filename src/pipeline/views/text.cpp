@@ -27,6 +27,7 @@ TextView::TextView(TextViewOptions options, const spec::Tables& tables, const de
 void TextView::thread_appears(Thread& thread, const Moment& moment) {
   channels_.assign(thread);
   ++threads_;
+  were_several_ = were_several_ || are_several();
   ask_for_command(thread, moment);
 }
 
@@ -45,11 +46,13 @@ render::PidForm TextView::pid_form() const {
     case ShowPid::never:
       return render::PidForm::none;
     case ShowPid::when_several:
-      return threads_ + (program_to_come_ ? 1 : 0) > 1 ? render::PidForm::bracketed : render::PidForm::none;
+      return are_several() ? render::PidForm::bracketed : render::PidForm::none;
     case ShowPid::bracketed:
       return render::PidForm::bracketed;
     case ShowPid::column:
       return render::PidForm::column;
+    case ShowPid::column_once_several:
+      return were_several_ ? render::PidForm::column : render::PidForm::none;
   }
   return render::PidForm::none;
 }
@@ -306,6 +309,7 @@ void TextView::group_stop(Thread& thread, const Moment& moment, int signal, std:
 
 void TextView::attached(Thread&) {
   program_to_come_ = options_.program_to_come;
+  were_several_ = were_several_ || are_several();
 }
 
 void TextView::exec(Thread& thread, const Moment& moment) {

@@ -18,9 +18,10 @@ namespace tracer::pipeline::views {
 /// When lines carry the thread's id.
 enum class ShowPid : std::uint8_t {
   never,
-  when_several,  ///< `[pid  1234] ` while there is more than one thread
-  bracketed,     ///< `[pid  1234] ` always
-  column,        ///< `1234  ` always
+  when_several,         ///< `[pid  1234] ` while there is more than one thread
+  bracketed,            ///< `[pid  1234] ` always
+  column,               ///< `1234  ` always
+  column_once_several,  ///< from the time when there is more than one thread
 };
 
 struct TextViewOptions {
@@ -114,6 +115,7 @@ class TextView : public View {
 
  private:
   void ask_for_command(Thread& thread, const Moment& moment);
+  [[nodiscard]] bool are_several() const { return threads_ + (program_to_come_ ? 1 : 0) > 1; }
   [[nodiscard]] render::PidForm pid_form() const;
 
   TextViewOptions options_;
@@ -125,6 +127,7 @@ class TextView : public View {
   TextBuffer scratch_;
   std::unique_ptr<render::TextEmitter> emitter_;
   std::size_t threads_ = 0;
+  bool were_several_ = false;
   bool program_to_come_ = false;  ///< set from the attaching until the program has started or a thread has ended
 };
 
