@@ -225,7 +225,9 @@ bool StringDecoder::text(const Type& type, const Place& place, const Context& co
   const std::uint64_t wanted = std::min(capacity, limit + 1);
   const ScratchGuard guard(state_.scratch);
   std::span<const std::byte> data;
-  if (place.kind == Place::Kind::copied && (is_fixed || wanted <= place.bytes.size())) {
+  // Behind a structure whose size is known a field of another size may begin in its padding.
+  const bool is_beyond = is_fixed && context.remaining == unlimited && wanted > place.bytes.size();
+  if (place.kind == Place::Kind::copied && ((is_fixed && !is_beyond) || wanted <= place.bytes.size())) {
     data = place.bytes.first(std::min<std::uint64_t>(wanted, place.bytes.size()));
   } else if (place.kind == Place::Kind::reg) {
     return false;
