@@ -108,8 +108,14 @@ inline bool EventReader::remember() {
 
 // ---------------------------------------------------------------------------------------------- events
 
+/// Eight bits, which are a byte since version 4.
+inline unsigned EventReader::take_bits(Column column) {
+  Cursor& bits = columns_.at(column);
+  return is_version_3_ ? static_cast<unsigned>(bits.number() & 0xffU) : bits.byte();
+}
+
 inline void EventReader::take_head() {
-  flags_ = columns_.at(Column::flags).as<unsigned>();
+  flags_ = take_bits(Column::flags);
   Cursor& threads = columns_.at(Column::threads);
   if ((flags_ & same_thread) == 0) {
     state_.tid = threads.as_signed<pid_t>();
@@ -226,7 +232,7 @@ inline void EventReader::take_syscall_enter() {
   const std::uint64_t number = columns_.at(Column::calls).number();
   CallMemory& before = state_.calls[BlockState::key_of(event_.abi, number)];
   ThreadMemory& thread = *thread_;
-  for (unsigned changed = columns_.at(Column::changes).number() & 0xffU; changed != 0; changed &= changed - 1) {
+  for (unsigned changed = take_bits(Column::changes); changed != 0; changed &= changed - 1) {
     const auto index = static_cast<unsigned>(std::countr_zero(changed));
     before.registers[index] = columns_.at(register_column(index)).difference(before.registers[index]);
   }

@@ -61,6 +61,7 @@ class EventReader {
   /// Takes the facts of an event, or passes over them.
   void take_facts(bool wanted);
   void take_other_event(Tag tag, Cursor& in);
+  unsigned take_bits(Column column);
   void take_head();
   void take_fact(const Record& record);
   const trace::LibraryFunction* take_function(Cursor& in);

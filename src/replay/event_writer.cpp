@@ -181,7 +181,7 @@ void EventWriter::write_head(const trace::Event& event, unsigned flags) {
   flags |= !is_new && thread.abi == event.abi ? same_abi : 0U;
   flags |= state_.offset == offset ? same_offset : 0U;
   columns_.at(Column::tags).number(event.what.index() + 1);
-  columns_.at(Column::flags).number(flags);
+  columns_.at(Column::flags).byte(static_cast<unsigned char>(flags));
   Encoder threads = columns_.at(Column::threads);
   if ((flags & same_thread) == 0) {
     threads.signed_number(event.tid);
@@ -239,7 +239,7 @@ void EventWriter::write_enter(const trace::SyscallEnter& enter, const trace::Eve
   thread.instruction_pointer = enter.instruction_pointer;
   thread.args = {};
   std::copy_n(enter.args.begin(), count, thread.args.begin());
-  std::uint32_t changed = 0;
+  unsigned changed = 0;
   const auto put_changed = [&](unsigned index, std::uint64_t value) {
     if (std::uint64_t& known = before.registers[index]; value != known) {
       changed |= 1U << index;
@@ -252,7 +252,7 @@ void EventWriter::write_enter(const trace::SyscallEnter& enter, const trace::Eve
   }
   put_changed(index++, enter.instruction_pointer);
   put_changed(index, enter.stack_pointer);
-  columns_.at(Column::changes).number(changed);
+  columns_.at(Column::changes).byte(static_cast<unsigned char>(changed));
   if (is_tampered) {
     columns_.at(Column::others).number(bits_of(enter.tampered));
   }
