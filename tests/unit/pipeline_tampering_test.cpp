@@ -92,13 +92,16 @@ TEST_CASE("arguments that a call does not have are not poked") {
   pipeline::TamperRule rule;
   rule.calls.add(Abi::x86_64, open_path);
   rule.what.poke_enter = {{0, {std::byte{'/'}}}, {3, {std::byte{'x'}}}};
+  rule.what.poke_exit = {{5, {std::byte{'y'}}}};
   const pipeline::TamperRules rules({rule}, tables.view());
   pipeline::CallCounts counts;
   const auto choice = rules.choose(Abi::x86_64, open_path, counts);
   REQUIRE(choice.what != nullptr);
   REQUIRE(choice.what->poke_enter.size() == 1);
   CHECK(choice.what->poke_enter[0].argument == 0);
-  CHECK(*choice.missing_arguments == std::vector<std::size_t>{3});
+  CHECK(choice.what->poke_exit.empty());
+  CHECK(*choice.missing_at_entry == std::vector<std::size_t>{3});
+  CHECK(*choice.missing_at_exit == std::vector<std::size_t>{5});
   CHECK(choice.argument_count == 1);
 }
 
