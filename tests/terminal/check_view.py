@@ -457,7 +457,7 @@ def check_blocks(terminal, tracer):
     terminal.wait(r'\+\+\+ exited with 0', r'^end')
     terminal.keys('Home')
     terminal.wait(r'execve\("')
-    terminal.find('the-last-one')
+    terminal.find('"/the-last-one", O_RD')
     terminal.wait(r'^ .*"/the-last-one".* = -1 ENOENT')
     for columns, rows in ((60, 12), (40, 5), (150, 40)):
         terminal.tmux('resize-window', '-x', str(columns), '-y', str(rows))
