@@ -221,17 +221,9 @@ void SyscallSet::set_high(Abi abi, std::uint64_t number, bool member) {
 }
 
 bool SyscallSet::has_known(const spec::Tables& tables) const {
-  for (std::size_t i = 0; i < abi_count; ++i) {
-    const auto& rows = tables.numbers[i];
-    if (std::any_of(rows.begin(), rows.end(), [&](const auto& row) {
-          return row.call != spec::none && contains(static_cast<Abi>(i), row.number);
-        })) {
-      return true;
-    }
-  }
-  const spec::SubCalls sub_calls(tables);
-  return std::any_of(sub_calls.all().begin(), sub_calls.all().end(),
-                     [this](const spec::SubCall& call) { return contains(call.abi, call.number); });
+  bool found = false;
+  for_each_call({tables}, all_abis, [&](const NamedCall& call) { found = found || contains(call.abi, call.number); });
+  return found;
 }
 
 void SyscallSet::add_unknown(const spec::Tables& tables) {

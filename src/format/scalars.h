@@ -12,6 +12,7 @@ namespace tracer::format {
 /// Appends a number in the given style; styles with symbolic names as under -X abbrev.
 void append_number(TextBuffer& text, std::uint64_t bits, spec::Style style, bool is_signed);
 
+/// As append_scalar(), for styles that are not plain decimal numbers.
 void append_styled(TextBuffer& text, std::uint64_t bits, const spec::Type& type, ConstantForm form);
 
 /// Appends a value of any style. `form` applies to the styles that have symbolic names (signal, dirfd, mode, …).
@@ -25,10 +26,10 @@ inline void append_scalar(TextBuffer& text, std::uint64_t bits, const spec::Type
   }
 }
 
-/// Returns a scalar type for values that no description declares.
 /// Appends a number of `width` bytes in hexadecimal, in as many characters as it has digits: `0x000007`, `00000000`.
 void append_padded(TextBuffer& text, std::uint64_t bits, unsigned width);
 
+/// Returns a scalar type for values that no description declares.
 spec::Type scalar_type(unsigned width, bool is_signed, spec::Style style);
 
 /// True if the style shows values of signed types with a sign. Other styles show their bits.

@@ -25,7 +25,7 @@ enum class Column : std::uint8_t {
   stack_pointers = 13,
   results = 14,
   others = 15,     ///< whole records, and what system calls hardly ever have
-  time_lows = 16,  ///< the lowest byte of each time, which packs as well as not at all; since version 3
+  time_lows = 16,  ///< the lowest byte of each time, which packs as well as not at all; since version 4
 };
 inline constexpr std::size_t column_count = 17;
 
