@@ -152,10 +152,11 @@ tarball-arm64: cross-packages
 	cmake --build --preset arm64-static
 	$(call pack,build-arm64-static)
 
-# The sources of the last commit, for who has no git.
+# The sources of a commit, for who has no git.
+REVISION ?= HEAD
 dist:
 	mkdir -p $(release)
-	git archive --prefix=tracer-$(version)/ -o $(release)/tracer-$(version).tar.gz HEAD
+	git archive --prefix=tracer-$(version)/ -o $(release)/tracer-$(version).tar.gz $(REVISION)
 
 # A function may stand in another place of an object where headers were compiled before: that must not depend on ccache.
 binaries:
