@@ -39,6 +39,10 @@ void count_implied(render::Summary* summary, const PipelineOptions& options, Abi
   }
 }
 
+bool is_exec(std::string_view call) {
+  return call == "execve" || call == "execveat";
+}
+
 }  // namespace
 
 Pipeline::Pipeline(PipelineOptions options, const spec::Tables& tables, const decode::Decoder& decoder,
@@ -251,6 +255,7 @@ trace::Verdict Pipeline::finish(Thread& thread, CallEnd& end, const trace::Event
     end.stack = thread.entry_stack.frames();
   } else if (event != nullptr) {
     end.stack = stack_now(*event, memory);
+    end.stack_taken = is_exec(decoder_.name_of(*thread.state)) ? StackTaken::now : StackTaken::at_entry;
   }
   view_.call_ends(thread, end, memory);
   if (end.outcome.known) {
@@ -264,11 +269,9 @@ void Pipeline::keep_stack(Thread& thread, const trace::Event& event, const trace
   if (options_.stacks == nullptr) {
     return;
   }
-  const std::string_view name = decoder_.name_of(*thread.state);
-  const bool exec = name == "execve" || name == "execveat";
   // The execve that starts the program has no caller in the program.
   const bool launch = options_.launched && !launch_seen_;
-  if ((exec && !launch) || never_returns(thread)) {
+  if ((is_exec(decoder_.name_of(*thread.state)) && !launch) || never_returns(thread)) {
     thread.entry_stack.keep(options_.stacks->frames(event, memory));
   }
 }

@@ -27,7 +27,8 @@ class KeptStack {
   std::vector<char> text_;  ///< the texts of the frames; a std::string might move its characters when it is moved
 };
 
-/// strace formats a frame without a known function differently if the stack was taken at the entry of the call.
+/// strace takes the stack of a call at its entry, but for the execve that starts the program, and then writes a frame
+/// without a known function in another way.
 enum class StackTaken : std::uint8_t { now, at_entry };
 
 /// Appends one line for each frame: ` > /usr/lib/libc.so.6(write+0x10) [0xf8350]`.

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "pipeline/stack.h"
 #include "pipeline/thread.h"
 #include "trace/memory.h"
 #include "trace/stack.h"
@@ -27,6 +28,7 @@ struct CallEnd {
   trace::Tampered tampered;
   std::chrono::nanoseconds duration{};       ///< wall clock
   std::span<const trace::StackFrame> stack;  ///< with -k; that of the entry if the call does not return to its caller
+  StackTaken stack_taken = StackTaken::at_entry;
 };
 
 /// A view writes only the events whose functions it overrides.

@@ -93,7 +93,7 @@ const FunctionName* ElfObject::function(std::uint64_t address, const std::string
     load_symbols(path, tid, reader);
   }
   auto& name = names_[address];
-  if (const auto symbol = symbols_->at_or_before(address)) {
+  if (const auto symbol = symbols_->around(address)) {
     name = FunctionName{demangle(symbol->name), address - symbol->start};
     name_bytes_ += name->name.size();
   }

@@ -33,8 +33,9 @@ void SymbolTable::read(Elf* elf) {
     for (std::size_t i = 0; i < count && entries_.size() < max_symbols; ++i) {
       GElf_Sym symbol;
       if (::gelf_getsym(data, static_cast<int>(i), &symbol) != nullptr && GELF_ST_TYPE(symbol.st_info) == STT_FUNC &&
-          symbol.st_shndx != SHN_UNDEF) {
-        entries_.push_back({symbol.st_value, static_cast<std::uint32_t>(entries_.size()), symbol.st_name, strings});
+          symbol.st_shndx != SHN_UNDEF && symbol.st_size != 0) {
+        entries_.push_back(
+            {symbol.st_value, symbol.st_size, static_cast<std::uint32_t>(entries_.size()), symbol.st_name, strings});
       }
     }
     if (strings_.size() == 16) {
@@ -44,25 +45,34 @@ void SymbolTable::read(Elf* elf) {
   std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
     return std::tie(a.start, a.strings, a.order) < std::tie(b.start, b.strings, b.order);
   });
-  const auto same_start = [](const Entry& a, const Entry& b) { return a.start == b.start; };
-  entries_.erase(std::unique(entries_.begin(), entries_.end(), same_start), entries_.end());
+  const auto same_range = [](const Entry& a, const Entry& b) { return a.start == b.start && a.size == b.size; };
+  entries_.erase(std::unique(entries_.begin(), entries_.end(), same_range), entries_.end());
   entries_.shrink_to_fit();
 }
 
-std::optional<Symbol> SymbolTable::at_or_before(std::uint64_t address) const {
-  const auto after = std::upper_bound(entries_.begin(), entries_.end(), address,
-                                      [](std::uint64_t value, const Entry& entry) { return value < entry.start; });
-  if (after == entries_.begin()) {
+std::optional<Symbol> SymbolTable::around(std::uint64_t address) const {
+  auto entry = std::upper_bound(entries_.begin(), entries_.end(), address,
+                                [](std::uint64_t value, const Entry& each) { return value < each.start; });
+  const Entry* found = nullptr;
+  for (int i = 0; i < max_nested && entry != entries_.begin(); ++i) {
+    --entry;
+    if (found != nullptr && entry->start != found->start) {
+      break;
+    }
+    if (address - entry->start < entry->size) {
+      found = &*entry;
+    }
+  }
+  if (found == nullptr) {
     return std::nullopt;
   }
-  const Entry& entry = *std::prev(after);
-  const Strings& strings = strings_[entry.strings];
-  const char* const name = ::elf_strptr(strings.elf, strings.section, entry.name);
+  const Strings& strings = strings_[found->strings];
+  const char* const name = ::elf_strptr(strings.elf, strings.section, found->name);
   if (name == nullptr || *name == '\0') {
     return std::nullopt;
   }
   constexpr std::size_t max_size = 16384;
-  return Symbol{{name, ::strnlen(name, max_size)}, entry.start};
+  return Symbol{{name, ::strnlen(name, max_size)}, found->start};
 }
 
 }  // namespace tracer::stack

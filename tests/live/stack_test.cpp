@@ -219,6 +219,11 @@ TEST_CASE("symbols of a separate file are found") {
   CHECK(ran.mentions("/p(inner+0x"));
 }
 
+TEST_CASE("a function without a symbol does not show under the name of the one before it") {
+  const Ran ran = run("cp " STACKS " p && objcopy --strip-symbol=on_signal p && exec $T -k -e getppid ./p signal");
+  CHECK(first(functions_below(ran, "getppid()"), 3) == Functions{"getppid", "inner", "?"});
+}
+
 TEST_CASE("symbols packed into a stripped file are found") {
   const Folder folder;
   const Ran ran = run("cd " + folder.path().string() +

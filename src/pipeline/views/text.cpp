@@ -188,7 +188,7 @@ void TextView::call_ends(Thread& thread, const CallEnd& end, const trace::Memory
       dump_call(scratch_, {tables_, *thread.state, end.outcome, memory}, options_.dump_reads, options_.dump_writes);
       channels_.write(*thread.channel, scratch_.view());
     }
-    write_stack(thread, end.stack, thread.entry_stack.empty() ? StackTaken::now : StackTaken::at_entry);
+    write_stack(thread, end.stack, end.stack_taken);
   }
 }
 
