@@ -81,6 +81,7 @@ names::NameOptions name_options(const cli::Options& options) {
   result.namespaces = options.format.namespaces;
   if (options.format.output == cli::OutputFormat::text) {
     result.hex = options.format.strings_in_hex;
+    result.constants = options.format.const_style;
   }
   return result;
 }

@@ -122,6 +122,9 @@ std::optional<trace::OpenFile> file_of(const Reported& reported) {
     return std::nullopt;
   }
   file.device = device_of(facts.mode, facts.device);
+  if (file.device && file.device->is_terminal_multiplexer() && facts.detail[0] != 0) {
+    file.terminal = static_cast<std::uint32_t>(facts.detail[0] - 1);
+  }
   if (reported.socket) {
     file.socket = socket_of(reported);
   } else if (file.link == "anon_inode:[pidfd]") {

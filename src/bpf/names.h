@@ -25,12 +25,12 @@ enum {
 /* Of chunk_descriptor. */
 struct descriptor_facts {
   __u64 inode;
-  __u64
-      detail[3]; /* eventfd: count, id, flags; signalfd: what it does not take; pidfd: the process's id and its comm */
-  __u32 mode;    /* st_mode */
-  __u32 device;  /* of a device's file, as the kernel counts: 20 bits of minor number */
-  __u32 system;  /* magic number of the file system */
-  __u32 made_up; /* the one name is the file's own, and its file system makes a text of it */
+  __u64 detail[3]; /* eventfd: count, id, flags; signalfd: what it does not take; pidfd: the process's id and its comm;
+                      /dev/ptmx: one more than the number of its terminal */
+  __u32 mode;      /* st_mode */
+  __u32 device;    /* of a device's file, as the kernel counts: 20 bits of minor number */
+  __u32 system;    /* magic number of the file system */
+  __u32 made_up;   /* the one name is the file's own, and its file system makes a text of it */
   struct path_end path;
 };
 

@@ -49,7 +49,10 @@ std::optional<trace::OpenFile> RecordedMemory::descriptor(std::int32_t fd) const
     const std::span one(&area, 1);
     for (const ChunkKind kind : {chunk_link, chunk_deleted_link}) {
       if (const auto found = capture::find_by_key<Chunk>(one, kind, fd)) {
-        trace::OpenFile file{text_of(*found), kind == chunk_deleted_link, device_in(one, fd), {}, {}, {}, {}};
+        trace::OpenFile file;
+        file.link = text_of(*found);
+        file.deleted = kind == chunk_deleted_link;
+        file.device = device_in(one, fd);
         return file.link.empty() ? std::nullopt : std::optional(std::move(file));
       }
     }

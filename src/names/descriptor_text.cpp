@@ -7,12 +7,17 @@
 
 namespace tracer::names {
 
-void append_device(TextBuffer& text, std::string_view path, const trace::DeviceNumber& device, format::HexStrings hex) {
-  append_escaped_name(text, path, hex);
+void append_device(TextBuffer& text, const trace::OpenFile& file, const trace::DeviceNumber& device,
+                   format::HexStrings hex) {
+  append_escaped_name(text, file.link, hex);
   text.append(device.is_block ? "<block " : "<char ");
   text.decimal(std::uint64_t{device.major});
   text.append(':');
   text.decimal(std::uint64_t{device.minor});
+  if (file.terminal) {
+    text.append(" @/dev/pts/");
+    text.decimal(std::uint64_t{*file.terminal});
+  }
   text.append('>');
 }
 
@@ -43,9 +48,9 @@ void append_counter(TextBuffer& text, const trace::EventCounter& counter) {
   text.append('}');
 }
 
-void append_signals(TextBuffer& text, std::uint64_t signals) {
+void append_signals(TextBuffer& text, std::uint64_t signals, format::ConstantForm form) {
   text.append("signalfd:");
-  format::append_signal_set(text, signals, spec::max_signal, format::ConstantForm::abbreviate);
+  format::append_signal_set(text, signals, spec::max_signal, form);
 }
 
 void append_escaped_name(TextBuffer& text, std::string_view name, format::HexStrings hex) {

@@ -139,6 +139,9 @@ std::optional<trace::OpenFile> OpenFiles::file(std::int32_t tid, std::int32_t fd
   }
   if (wanted_.devices && file.link.front() == '/') {
     file.device = device(tid, fd);
+    if (file.device && file.device->is_terminal_multiplexer()) {
+      file.terminal = number_at<std::uint32_t>(proc::find_field(information(tid, fd), "tty-index"));
+    }
   } else if (const auto inode = inode_of_socket(file.link)) {
     file.socket = wanted_.sockets ? std::optional(sockets_.facts(tid, fd, *inode)) : std::nullopt;
   } else if (wanted_.pidfds && file.link == "anon_inode:[pidfd]") {

@@ -53,7 +53,7 @@ DescriptorName ProcDescriptorNames::name_of(const std::optional<trace::OpenFile>
 bool ProcDescriptorNames::append_detail(const trace::OpenFile& file) {
   if (options_.sockets && file.socket) {
     if (!append_socket(text_, *file.socket, options_.hex)) {
-      append_escaped_name(text_, file.link, options_.hex);
+      append_escaped_name(text_, file.link, format::HexStrings::none);  // socket:[N], which -xx leaves as it is
     }
     return true;
   }
@@ -66,11 +66,11 @@ bool ProcDescriptorNames::append_detail(const trace::OpenFile& file) {
     return true;
   }
   if (options_.signalfds && file.signals) {
-    append_signals(text_, *file.signals);
+    append_signals(text_, *file.signals, options_.constants);
     return true;
   }
   if (options_.devices && file.device && !file.deleted) {
-    append_device(text_, file.link, *file.device, options_.hex);
+    append_device(text_, file, *file.device, options_.hex);
     return true;
   }
   return false;

@@ -76,16 +76,15 @@ std::optional<SocketKind> socket_kind(std::string_view protocol) {
     std::string_view protocol;
     SocketKind kind;
   };
-  static constexpr std::array<Named, 10> kinds = {{{"TCP", {Family::internet, "tcp", false}},
-                                                   {"TCPv6", {Family::internet, "tcp6", true}},
-                                                   {"UDP", {Family::internet, "udp", false}},
-                                                   {"UDPv6", {Family::internet, "udp6", true}},
-                                                   {"UDP-Lite", {Family::internet, "udplite", false}},
-                                                   {"UDPLITEv6", {Family::internet, "udplite6", true}},
-                                                   {"RAW", {Family::internet, "", false}},
-                                                   {"RAWv6", {Family::internet, "", true}},
-                                                   {"PING", {Family::internet, "", false}},
-                                                   {"NETLINK", {Family::netlink, "", false}}}};
+  static constexpr std::array<Named, 9> kinds = {{{"TCP", {Family::internet, "tcp", false}},
+                                                  {"TCPv6", {Family::internet, "tcp6", true}},
+                                                  {"UDP", {Family::internet, "udp", false}},
+                                                  {"UDPv6", {Family::internet, "udp6", true}},
+                                                  {"UDPLITEv6", {Family::internet, "udplite6", true}},
+                                                  {"RAW", {Family::internet, "", false}},
+                                                  {"RAWv6", {Family::internet, "", true}},
+                                                  {"PING", {Family::internet, "", false}},
+                                                  {"NETLINK", {Family::netlink, "", false}}}};
   const auto known = std::find_if(kinds.begin(), kinds.end(), [&](const Named& k) { return k.protocol == protocol; });
   if (known != kinds.end()) {
     return known->kind;

@@ -77,6 +77,10 @@ void encode_file(Encoder& out, const trace::OpenFile& file) {
     out.number(5);
     encode_socket(out, *file.socket);
   }
+  if (file.terminal) {
+    out.number(6);
+    out.number(*file.terminal);
+  }
   out.number(0);
 }
 

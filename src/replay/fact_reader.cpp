@@ -101,6 +101,9 @@ trace::OpenFile decode_file(Cursor in) {
       case 5:
         file.socket = decode_socket(in);
         break;
+      case 6:
+        file.terminal = static_cast<std::uint32_t>(in.number());
+        break;
       default:
         return file;
     }

@@ -34,6 +34,9 @@ struct DeviceNumber {
   bool is_block = false;
   std::uint32_t major = 0;
   std::uint32_t minor = 0;
+
+  /// Whether it is /dev/ptmx: whoever opens it has the other end of a terminal of its own.
+  [[nodiscard]] bool is_terminal_multiplexer() const { return !is_block && major == 5 && minor == 2; }
 };
 
 /// The process that a pidfd refers to.
@@ -67,6 +70,7 @@ struct OpenFile {
   std::optional<EventCounter> counter;
   std::optional<std::uint64_t> signals;  ///< the mask of a signalfd; signal 1 is the lowest bit
   std::optional<SocketFacts> socket;
+  std::optional<std::uint32_t> terminal;  ///< N of the /dev/pts/N that this /dev/ptmx drives
 };
 
 /// Credentials, root directory and mappings of a task. What is empty is unknown.

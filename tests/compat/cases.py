@@ -164,7 +164,8 @@ GROUPS = {'descriptor_names': 'decoration', 'multiplexed': 'multiplexed'}
 # Options that a probing program was written for, instead of the usual ones.
 OPTIONS = {
     'clone_and_wait': [['-f'], ['-f', '-yy', '-Y']],
-    'descriptor_names': [['-f', '-y'], ['-f', '-yy', '--decode-pids=comm', '-v'], ['-f', '--decode-fds=socket,dev', '--decode-pids=pidns']],
+    'descriptor_names': [['-f', '-y'], ['-f', '-yy', '--decode-pids=comm', '-v'], ['-f', '--decode-fds=socket,dev', '--decode-pids=pidns'],
+                         ['-f', '-yy', '-X', 'raw', '-xx']],
     'path_filter': [['-P', 'data/text'], ['-y', '-P', 'data/text'], ['-P', 'data/../data/text']],
     # By what is really called: names, classes and numbers, tampering and counts.
     'multiplexed': [*(['-e', f'trace={calls}'] for calls in (

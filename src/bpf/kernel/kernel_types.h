@@ -304,6 +304,14 @@ struct signalfd_ctx {
   sigset_t sigmask;
 };
 
+struct tty_struct {
+  int index;
+};
+
+struct tty_file_private {
+  struct tty_struct* tty;
+};
+
 struct uprobe_task {
   unsigned int depth; /* calls whose returns are watched */
 };

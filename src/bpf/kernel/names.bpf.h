@@ -91,6 +91,23 @@ static __always_inline void fill_detail(struct descriptor_facts* facts, struct f
   }
 }
 
+/* /dev/ptmx, whose files have terminals of their own */
+#define terminal_multiplexer (5U << 20 | 2U)
+
+/* Returns one more than the number of the terminal; 0 is unknown. */
+static __always_inline __u64 terminal_of(struct file* file) {
+  if (!bpf_core_type_exists(struct tty_file_private)) {
+    return 0;
+  }
+  struct tty_file_private* of_file = BPF_CORE_READ(file, private_data);
+  struct tty_struct* terminal = BPF_CORE_READ(of_file, tty);
+  return terminal ? (__u64)(__u32)BPF_CORE_READ(terminal, index) + 1 : 0;
+}
+
+static __always_inline bool is_character_device(__u32 mode) {
+  return (mode & 0170000) == 0020000;
+}
+
 static __always_inline bool is_pidfd(struct file* file) {
   const __u64 pidfd_name = 0x005d64666469705bULL; /* [pidfd] */
   const __u32 system = (__u32)BPF_CORE_READ(file, f_inode, i_sb, s_magic);
@@ -244,6 +261,8 @@ static __always_inline void copy_file(struct scratch* s, const struct path* path
     } else if (system == anonymous_system) {
       fill_detail(facts, file, name);
     }
+  } else if (file && settings.details && is_character_device(facts->mode) && facts->device == terminal_multiplexer) {
+    facts->detail[0] = terminal_of(file);
   }
   end_chunk(s, fd, sizeof *facts, chunk_descriptor);
   if (file && settings.details && system == socket_system) {

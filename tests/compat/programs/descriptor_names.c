@@ -94,6 +94,11 @@ static void anonymous(void) {
   use((int)syscall(SYS_bpf, BPF_MAP_CREATE, &map, 72));
 }
 
+static void terminals(void) {
+  use(open("/dev/ptmx", O_RDWR | O_NOCTTY));
+  use(open("/dev/pts/ptmx", O_RDWR | O_NOCTTY));
+}
+
 static void local_sockets(void) {
   socketpair(AF_UNIX, SOCK_SEQPACKET, 0, packets);
   use(packets[0]);
@@ -265,6 +270,7 @@ int main(void) {
   sigprocmask(SIG_BLOCK, &ended, NULL);
   files();
   anonymous();
+  terminals();
   local_sockets();
   internet_sockets();
   other_sockets();
