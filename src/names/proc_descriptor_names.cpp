@@ -19,6 +19,16 @@ std::string link_of(const trace::OpenFile& file) {
 
 }  // namespace
 
+void LastAddresses::complete(trace::SocketFacts& socket) {
+  Seen& seen = seen_[socket.inode % seen_.size()];
+  if (socket.local) {
+    seen = {socket.inode, socket.local, socket.remote};
+  } else if (seen.inode == socket.inode) {
+    socket.local = seen.local;
+    socket.remote = seen.remote;
+  }
+}
+
 std::optional<trace::OpenFile> ProcDescriptorNames::open_file(const Task& task, std::int32_t fd) {
   if (task.snapshot == nullptr) {
     return files_.file(task.tid, fd);
@@ -34,10 +44,13 @@ DescriptorName ProcDescriptorNames::descriptor(const Task& task, std::int32_t fd
   return options_.any_descriptors() ? name_of(open_file(task, fd)) : DescriptorName{};
 }
 
-DescriptorName ProcDescriptorNames::name_of(const std::optional<trace::OpenFile>& file) {
+DescriptorName ProcDescriptorNames::name_of(std::optional<trace::OpenFile> file) {
   text_.clear();
   if (!file) {
     return {};
+  }
+  if (file->socket) {
+    addresses_.complete(*file->socket);
   }
   if (append_detail(*file)) {
     return {text_.view(), false};

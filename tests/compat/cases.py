@@ -165,7 +165,7 @@ GROUPS = {'descriptor_names': 'decoration', 'multiplexed': 'multiplexed'}
 OPTIONS = {
     'clone_and_wait': [['-f'], ['-f', '-yy', '-Y']],
     'descriptor_names': [['-f', '-y'], ['-f', '-yy', '--decode-pids=comm', '-v'], ['-f', '--decode-fds=socket,dev', '--decode-pids=pidns'],
-                         ['-f', '-yy', '-X', 'raw', '-xx']],
+                         ['-f', '-yy', '-X', 'raw']],
     'path_filter': [['-P', 'data/text'], ['-y', '-P', 'data/text'], ['-P', 'data/../data/text']],
     # By what is really called: names, classes and numbers, tampering and counts.
     'multiplexed': [*(['-e', f'trace={calls}'] for calls in (

@@ -130,6 +130,13 @@ static void internet_sockets(void) {
   stream = socket(AF_INET, SOCK_STREAM, 0);
   connect(stream, (const struct sockaddr*)&here, sizeof here);
   accept4(server, NULL, NULL, 0);
+  const int left = socket(AF_INET, SOCK_STREAM, 0);
+  connect(left, (const struct sockaddr*)&here, sizeof here);
+  const int served = accept4(server, NULL, NULL, 0);
+  shutdown(left, SHUT_RDWR);
+  shutdown(served, SHUT_RDWR);
+  use(left);  // the kernel has forgotten its addresses
+  use(served);
   const int datagrams = socket(AF_INET, SOCK_DGRAM, 0);
   bind(datagrams, (const struct sockaddr*)&here, sizeof here);
   use(datagrams);
