@@ -31,6 +31,7 @@ std::span<const decode::Custom> all() {
       {"interrupted_call", interrupted_call},
       {"kb_value", kb_value},
       {"kvm_exit", kvm_exit},
+      {"ldt_result", ldt_result},
       {"left_behind", left_behind},
       {"lsm_contexts", lsm_contexts},
       {"milliseconds", milliseconds},

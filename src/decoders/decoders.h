@@ -67,6 +67,7 @@ bool lsm_contexts(decode::CustomContext& context);
 // registers.cpp
 bool user_area(decode::CustomContext& context);
 bool filtered_call(decode::CustomContext& context);
+bool ldt_result(decode::CustomContext& context);
 bool user_desc(decode::CustomContext& context);
 bool thread_area_entry(decode::CustomContext& context);
 // select_poll_futex.cpp

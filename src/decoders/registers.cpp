@@ -4,6 +4,7 @@
 
 #include "decoders/decoders.h"
 #include "decoders/helpers.h"
+#include "format/error_names.h"
 
 namespace tracer::decoders {
 namespace {
@@ -149,6 +150,26 @@ bool user_desc(decode::CustomContext& context) {
 }
 
 /// Shows the entry that the kernel has chosen, as the note of set_thread_area: `entry_number=12`.
+bool ldt_result(decode::CustomContext& context) {
+  const std::uint64_t result = context.value();
+  constexpr std::uint64_t first_error = 0xfffff001;
+  const bool is_error = result >= first_error && result <= 0xffffffff;
+  const int number = is_error ? static_cast<int>(0x100000000 - result) : 0;
+  if (format::error_name(number).empty()) {
+    context.number(result, spec::Style::number, 8, false);
+    return true;
+  }
+  TextBuffer text;
+  text.decimal(result);
+  text.append(' ');
+  text.append(format::error_name(number));
+  text.append(" (");
+  text.append(format::error_text(number));
+  text.append(')');
+  context.out().symbol(text.view());
+  return true;
+}
+
 bool thread_area_entry(decode::CustomContext& context) {
   std::array<std::byte, 16> raw{};
   if (context.depth().dereference && context.memory().read(RemoteAddr(context.entry().args[0]), raw) == raw.size()) {
