@@ -193,7 +193,7 @@ struct Device {
   std::uint32_t major;
   std::uint32_t minor;
   std::uint32_t is_block;
-  std::uint32_t padding;
+  std::uint32_t terminal;  ///< of /dev/ptmx: one more than the number of its terminal; 0: none is known
 };
 inline constexpr std::size_t command_size = 16;  // TASK_COMM_LEN
 struct Chunk {

@@ -18,13 +18,14 @@ std::string text_of(std::span<const std::byte> bytes) {
   return {text, ::strnlen(text, bytes.size())};
 }
 
-std::optional<trace::DeviceNumber> device_in(std::span<const RecordedMemory::Area> areas, std::int32_t fd) {
+std::optional<Device> device_in(std::span<const RecordedMemory::Area> areas, std::int32_t fd) {
   const auto found = capture::find_by_key<Chunk>(areas, chunk_device, fd);
-  if (!found) {
-    return std::nullopt;
-  }
-  const auto device = capture::chunk_as<Device>(*found);
-  return trace::DeviceNumber{device.is_block != 0, device.major, device.minor};
+  return found ? std::optional(capture::chunk_as<Device>(*found)) : std::nullopt;
+}
+
+std::optional<trace::DeviceNumber> number_of(const std::optional<Device>& device) {
+  return device ? std::optional(trace::DeviceNumber{device->is_block != 0, device->major, device->minor})
+                : std::nullopt;
 }
 
 }  // namespace
@@ -40,7 +41,7 @@ std::int32_t RecordedMemory::netlink_protocol(std::int32_t fd) const {
 
 std::optional<trace::FileKind> RecordedMemory::file_kind(std::int32_t fd) const {
   trace::FileKind kind;
-  kind.device = device_in(areas_, fd);
+  kind.device = number_of(device_in(areas_, fd));
   return kind;
 }
 
@@ -52,7 +53,11 @@ std::optional<trace::OpenFile> RecordedMemory::descriptor(std::int32_t fd) const
         trace::OpenFile file;
         file.link = text_of(*found);
         file.deleted = kind == chunk_deleted_link;
-        file.device = device_in(one, fd);
+        const auto device = device_in(one, fd);
+        file.device = number_of(device);
+        if (device && device->terminal != 0) {
+          file.terminal = device->terminal - 1;
+        }
         return file.link.empty() ? std::nullopt : std::optional(std::move(file));
       }
     }

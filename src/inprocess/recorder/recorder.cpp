@@ -251,7 +251,10 @@ class Output final : public capture::Recorder {
     struct statx status;
     if (!full() && known_status(descriptor, statx_type, status) &&
         (S_ISCHR(status.stx_mode) || S_ISBLK(status.stx_mode))) {
-      const Device device{status.stx_rdev_major, status.stx_rdev_minor, S_ISBLK(status.stx_mode) ? 1U : 0U, 0};
+      Device device{status.stx_rdev_major, status.stx_rdev_minor, S_ISBLK(status.stx_mode) ? 1U : 0U, 0};
+      if (device.is_block == 0 && device.major == 5 && device.minor == 2) {  // /dev/ptmx
+        device.terminal = terminal_of(descriptor);
+      }
       add(descriptor, std::as_bytes(std::span(&device, 1)), chunk_device);
     }
   }
@@ -355,6 +358,13 @@ class Output final : public capture::Recorder {
     using namespace std::string_view_literals;  // there is no strlen()
     return link.starts_with("socket:["sv) || link == "anon_inode:[pidfd]"sv || link == "anon_inode:[eventfd]"sv ||
            link == "anon_inode:[signalfd]"sv;
+  }
+
+  /// Of /dev/ptmx: one more than the number of the terminal; 0 if the descriptor has none.
+  static std::uint32_t terminal_of(std::uint32_t descriptor) {
+    std::uint32_t number = 0;
+    const bool got = own_call(ioctl_number, descriptor, terminal_request, &number, nullptr, 0) == 0;
+    return got ? number + 1 : 0;
   }
 
   static std::uint32_t socket_option(std::uint32_t descriptor, std::uint64_t option) {
