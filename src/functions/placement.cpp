@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "debuginfo/separate_files.h"
+#include "proc/memory_map.h"
 #include "proc/proc_files.h"
 #include "proc/tracee_file.h"
 
@@ -59,6 +60,10 @@ std::map<std::uint64_t, Module> Placement::traceable_modules(pid_t process) {
   }
   if (modules.empty() && proc::threads_of(::getpid()).empty() && !std::exchange(complained_, true)) {
     sink_.complain("functions are not traced: they are found by /proc/PID/maps, and /proc is not mounted here");
+  }
+  if (modules.empty() && proc::hides_memory_map(process) && !std::exchange(complained_, true)) {
+    sink_.complain(fmt::format(
+        "the functions of process {} are not traced: it runs a program that this user may not read", process));
   }
   return modules;
 }

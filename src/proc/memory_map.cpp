@@ -1,11 +1,15 @@
 #include "proc/memory_map.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
+#include <signal.h>
 #include <sys/sysmacros.h>
 
+#include <cerrno>
 #include <charconv>
 
 #include "base/read_file.h"
+#include "base/unique_fd.h"
 #include "proc/proc_text.h"
 
 namespace tracer::proc {
@@ -62,6 +66,12 @@ std::optional<MappedRange> parse_mapped_range(std::string_view line) {
 
 std::string read_memory_map(pid_t tid) {
   return read_file(proc_path(tid, "maps"), max_map_bytes);
+}
+
+bool hides_memory_map(pid_t tid) {
+  const UniqueFd file(::open(proc_path(tid, "maps").c_str(), O_RDONLY | O_CLOEXEC));
+  // Mounted with hidepid=invisible, /proc does not even show that the thread is there.
+  return !file.valid() && (errno == EACCES || (errno == ENOENT && (::kill(tid, 0) == 0 || errno == EPERM)));
 }
 
 }  // namespace tracer::proc

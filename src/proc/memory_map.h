@@ -36,6 +36,9 @@ struct MappedRange {
 /// Reads the whole file; empty if the thread is gone.
 [[nodiscard]] std::string read_memory_map(pid_t tid);
 
+/// Whether the kernel keeps the file from us, as it does for a program that its user may run but not read.
+[[nodiscard]] bool hides_memory_map(pid_t tid);
+
 /// Calls `function` with each mapping in the text of the file, in ascending order of addresses.
 template <typename Function>
 void for_each_range(std::string_view map, Function function) {

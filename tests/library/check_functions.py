@@ -5,6 +5,7 @@
 """
 
 import json
+import os
 import re
 import shutil
 import struct
@@ -150,6 +151,22 @@ def described_though_deleted(bench):
                            ['-c', 'exec 3< "$0"; rm "$0"; exec /proc/self/fd/3', str(program)])
     calls = [line for line in lines if line.startswith('in_order@')]
     expect(calls and 'guess' not in calls[0], 'got: ' + '\n'.join(lines))
+
+
+def unreadable(bench):
+    """A program that its user may run and not read shows nothing of itself, which is said."""
+    if os.geteuid() != 0:
+        return 'needs root to become another user'
+    program = bench.build('calls.c', ['gcc'], 'unreadable')
+    program.chmod(0o711)
+    bench.folder.chmod(0o755)
+    tracer = shutil.copy(os.path.realpath(bench.tracer), bench.folder / 'tracer')
+    for options in (['-e', 'library=@MAIN'], ['-c', '-e', 'symbol=main']):
+        done = subprocess.run([tracer, '-e', 'trace=none', *options, str(program)], capture_output=True, text=True, timeout=TIMEOUT,
+                              user=65534, group=65534, extra_groups=[])
+        expect(done.returncode == 3 and re.search('the functions of process [0-9]+ are not traced: it runs a program that this user '
+                                                  'may not read\n', done.stderr), f'{options}: {done.returncode}: {done.stderr}')
+    return None
 
 
 def symbols_of_the_program(bench):
@@ -422,7 +439,7 @@ def deep_calls(bench):
 
 
 CASES = {case.__name__: case
-         for case in (static, static_pie, function_pointers, deleted, described_though_deleted, symbols_of_the_program,
+         for case in (static, static_pie, function_pointers, deleted, described_though_deleted, unreadable, symbols_of_the_program,
                       longjmp, records, longjmp_unseen, jumps_to_itself, goroutines, threads, children_unfollowed, children_followed,
                       plugin, one_timeline, stacks, counts, chosen_by_resolvers, demangled_names, names_of_rust, names_of_templates,
                       coroutines, rust,
