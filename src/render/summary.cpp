@@ -159,7 +159,7 @@ Summary::Row& Summary::row_of(Abi abi, std::uint64_t number) {
   if (place != rows.end() && place->number == number) {
     return *place;
   }
-  return *rows.insert(place, Row{number, 0, 0, {}, {}, {}});
+  return *rows.insert(place, Row{abi, number, 0, 0, {}, {}, {}});
 }
 
 void Summary::count(const SummaryCall& call) {
@@ -211,27 +211,31 @@ void Summary::add_to(Row& row, const SummaryTotals& totals) {
   row.latencies.add_all(totals.latencies);
 }
 
-void Summary::join_names(Rows& rows, Abi abi) const {
-  std::unordered_map<std::string_view, std::size_t> calls;
-  for (std::size_t i = 0; i < rows.size() && !is_function(rows[i].number); ++i) {
-    calls.try_emplace(name_of_call(abi, rows[i].number), i);
-  }
-  std::erase_if(rows, [&](const Row& row) {
-    const auto call = is_function(row.number) ? calls.find(function_names_[row.number - first_function]) : calls.end();
-    if (call == calls.end()) {
-      return false;
+void Summary::join_names(Rows& rows) const {
+  std::unordered_map<std::string, Row*> first;
+  Rows joined;
+  joined.reserve(rows.size());  // so that the pointers stay
+  TextBuffer name;
+  for (Row& row : rows) {
+    name.clear();
+    write_name(name, row);
+    const auto [known, is_new] = first.try_emplace(std::string(name.view()), nullptr);
+    if (is_new) {
+      joined.push_back(std::move(row));
+      known->second = &joined.back();
+      continue;
     }
-    Row& joined = rows[call->second];
-    joined.calls += row.calls;
-    joined.errors += row.errors;
-    joined.times.add_all(row.times);
-    joined.wall.add_all(row.wall);
-    joined.latencies.add_all(row.latencies.by_bucket());
-    return true;
-  });
+    Row& into = *known->second;
+    into.calls += row.calls;
+    into.errors += row.errors;
+    into.times.add_all(row.times);
+    into.wall.add_all(row.wall);
+    into.latencies.add_all(row.latencies.by_bucket());
+  }
+  rows = std::move(joined);
 }
 
-void Summary::sort(Rows& rows, Abi abi) const {
+void Summary::sort(Rows& rows) const {
   if (!options_.sort_by) {
     return;
   }
@@ -268,11 +272,11 @@ void Summary::sort(Rows& rows, Abi abi) const {
     case SummaryColumn::name:
       break;
   }
-  std::stable_sort(rows.begin(), rows.end(), [this, abi](const Row& a, const Row& b) {
+  std::stable_sort(rows.begin(), rows.end(), [this](const Row& a, const Row& b) {
     TextBuffer left;
     TextBuffer right;
-    write_name(left, abi, a.number);
-    write_name(right, abi, b.number);
+    write_name(left, a);
+    write_name(right, b);
     return left.view() < right.view();
   });
 }
@@ -285,14 +289,14 @@ std::string_view Summary::name_of_call(Abi abi, std::uint64_t number) const {
   return call == nullptr ? std::string_view{} : tables_.text(call->name);
 }
 
-void Summary::write_name(TextBuffer& text, Abi abi, std::uint64_t number) const {
-  if (is_function(number)) {
-    text.append(function_names_[number - first_function]);
-  } else if (const std::string_view name = name_of_call(abi, number); !name.empty()) {
+void Summary::write_name(TextBuffer& text, const Row& row) const {
+  if (is_function(row.number)) {
+    text.append(function_names_[row.number - first_function]);
+  } else if (const std::string_view name = name_of_call(row.abi, row.number); !name.empty()) {
     text.append(name);
   } else {
     text.append("syscall_");
-    text.hex_padded(reported_call_number(abi, number), 1);
+    text.hex_padded(reported_call_number(row.abi, row.number), 1);
   }
 }
 
@@ -347,22 +351,18 @@ void Summary::write_cell(TextBuffer& text, SummaryColumn column, const Row& row,
 }
 
 /// Returns the width of the name column. strace's is one character wider than the longest name; ltrace's is fixed.
-std::size_t Summary::width_of_names(const Rows& rows, Abi abi) const {
+std::size_t Summary::width_of_names(const Rows& rows) const {
   std::size_t width = form_of(SummaryColumn::name, options_.ltrace).width;
   TextBuffer name;
   for (const Row& row : rows) {
     name.clear();
-    write_name(name, abi, row.number);
+    write_name(name, row);
     width = options_.ltrace ? width : std::max(width, name.view().size() + 1);
   }
   return width;
 }
 
-void Summary::write_table(TextBuffer& text, Abi abi) const {
-  Rows rows = rows_[index_of(abi)];
-  if (options_.ltrace) {
-    join_names(rows, abi);
-  }
+void Summary::write_table(TextBuffer& text, Rows rows) const {
   Row total;
   const nanoseconds overhead_per_call = overhead();
   for (Row& row : rows) {
@@ -373,10 +373,10 @@ void Summary::write_table(TextBuffer& text, Abi abi) const {
     total.wall.add_all(row.wall);
     total.latencies.add_all(row.latencies.by_bucket());
   }
-  sort(rows, abi);
+  sort(rows);
 
   const auto& columns = options_.columns;
-  const auto width_of = [&, names = width_of_names(rows, abi)](SummaryColumn column) {
+  const auto width_of = [&, names = width_of_names(rows)](SummaryColumn column) {
     return column == SummaryColumn::name ? names : form_of(column, options_.ltrace).width;
   };
   const auto write_line = [&](auto write_cell_of) {
@@ -395,7 +395,7 @@ void Summary::write_table(TextBuffer& text, Abi abi) const {
   for (const Row& row : rows) {
     write_line([&](TextBuffer& cell, SummaryColumn column) {
       if (column == SummaryColumn::name) {
-        write_name(cell, abi, row.number);
+        write_name(cell, row);
       } else {
         write_cell(cell, column, row, total.times.total);
       }
@@ -414,7 +414,7 @@ void Summary::write_table(TextBuffer& text, Abi abi) const {
   if (options_.histogram) {
     for (const Row& row : rows) {
       text.append('\n');
-      write_name(text, abi, row.number);
+      write_name(text, row);
       text.append(":\n");
       row.latencies.write(text);
     }
@@ -422,24 +422,31 @@ void Summary::write_table(TextBuffer& text, Abi abi) const {
 }
 
 void Summary::write(TextBuffer& text, Abi native) const {
-  const bool writes_anyway =
-      options_.ltrace && std::all_of(rows_.begin(), rows_.end(), [](const Rows& rows) { return rows.empty(); });
-  const auto write_one = [&](Abi abi) {
-    if (rows_[index_of(abi)].empty() && !(writes_anyway && abi == native)) {
-      return;
+  std::array<Abi, abi_count> abis{native};
+  for (std::size_t i = 0, next = 1; i < abi_count; ++i) {
+    if (static_cast<Abi>(i) != native) {
+      abis[next++] = static_cast<Abi>(i);
     }
-    if (abi != native && !options_.ltrace) {
+  }
+  if (options_.ltrace) {
+    Rows all;
+    for (const Abi abi : abis) {
+      all.insert(all.end(), rows_[index_of(abi)].begin(), rows_[index_of(abi)].end());
+    }
+    join_names(all);
+    write_table(text, std::move(all));
+    return;
+  }
+  for (const Abi abi : abis) {
+    if (rows_[index_of(abi)].empty()) {
+      continue;
+    }
+    if (abi != native) {
       text.append("System call usage summary for ");
       text.append(mode_name(abi));
       text.append(" mode:\n");
     }
-    write_table(text, abi);
-  };
-  write_one(native);
-  for (std::size_t i = 0; i < abi_count; ++i) {
-    if (static_cast<Abi>(i) != native) {
-      write_one(static_cast<Abi>(i));
-    }
+    write_table(text, rows_[index_of(abi)]);
   }
 }
 

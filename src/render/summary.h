@@ -80,8 +80,8 @@ class Summary {
   void count_function(Abi abi, std::string_view name, std::uint64_t calls);
   /// Counts the return of a library function. `time` is elapsed time, which counts as CPU time as well.
   void count_function_return(Abi abi, std::string_view name, bool failed, std::chrono::nanoseconds time);
-  /// Writes one table for each ABI that had calls, the native one first. Without calls writes nothing, or ltrace's
-  /// empty table.
+  /// Writes one table for each ABI that had calls, the native one first; ltrace's is one for all. Without calls writes
+  /// nothing, or ltrace's empty table.
   void write(TextBuffer& text, Abi native) const;
 
  private:
@@ -90,6 +90,7 @@ class Summary {
     void subtract(std::chrono::nanoseconds overhead, std::uint64_t calls);
   };
   struct Row {
+    Abi abi = Abi::x86_64;
     std::uint64_t number = 0;
     std::uint64_t calls = 0;
     std::uint64_t errors = 0;
@@ -110,18 +111,18 @@ class Summary {
   Row& row_of_function(Abi abi, std::string_view name);
   void add_to(Row& row, const SummaryTotals& totals);
   [[nodiscard]] std::chrono::nanoseconds overhead() const;
-  /// Adds the rows of functions to those of system calls with the same names.
-  void join_names(Rows& rows, Abi abi) const;
-  void sort(Rows& rows, Abi abi) const;
-  void write_table(TextBuffer& text, Abi abi) const;
+  /// Makes one row of those of system calls and functions, in programs of any ABI, that have one name.
+  void join_names(Rows& rows) const;
+  void sort(Rows& rows) const;
+  void write_table(TextBuffer& text, Rows rows) const;
   void write_cell(TextBuffer& text, SummaryColumn column, const Row& row, std::chrono::nanoseconds total) const;
   [[nodiscard]] bool is_function(std::uint64_t number) const {
     return number >= first_function && number - first_function < function_names_.size();
   }
   /// Returns the name of a system call; empty if no table knows it.
   [[nodiscard]] std::string_view name_of_call(Abi abi, std::uint64_t number) const;
-  void write_name(TextBuffer& text, Abi abi, std::uint64_t number) const;
-  [[nodiscard]] std::size_t width_of_names(const Rows& rows, Abi abi) const;
+  void write_name(TextBuffer& text, const Row& row) const;
+  [[nodiscard]] std::size_t width_of_names(const Rows& rows) const;
 
   const spec::Tables& tables_;
   spec::SubCalls sub_calls_;

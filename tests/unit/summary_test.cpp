@@ -141,6 +141,19 @@ TEST_CASE("each ABI has a table of its own") {
   CHECK(table.find("total\nSystem call usage summary for 32 bit mode:\n% time ") != std::string::npos);
 }
 
+TEST_CASE("ltrace's table has one row for a name, whatever the ABI") {
+  StageOptions options = counting();
+  options.summary.ltrace = true;
+  options.summary.columns = {SummaryColumn::calls, SummaryColumn::name};
+  Stage stage(std::move(options));
+  stage.call(10, getpid);
+  stage.enter(10, getpid, 0, 0, 0, Abi::i386);
+  stage.exit(10, 10, Abi::i386);
+  const std::string table = stage.table();
+  CHECK(table.find(" 2 getpid\n") != std::string::npos);
+  CHECK(table.find("total") == table.rfind("total"));
+}
+
 TEST_CASE("option -C shows the calls as well") {
   Stage stage;
   stage.call(10, getpid, 0, 10);
