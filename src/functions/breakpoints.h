@@ -144,7 +144,10 @@ class Breakpoints {
   };
   std::vector<Pending> pending;
   std::vector<std::uint64_t> noted;  ///< places for calls that are neither counted nor have a breakpoint yet
-  bool withdrawn = false;            ///< there must be none any more
+  struct Withdrawal {
+    bool is_done = false;                ///< there must be none any more
+    std::uint64_t call_instruction = 0;  ///< see find_call_instruction(); found while the memory can be read
+  } withdrawal;
   struct Hooks {
     bool loader = false;
     bool long_jumps = false;  ///< those of the C library do not go unseen

@@ -227,7 +227,7 @@ void Counter::watch_inherited(ptrace::Tracee& tracee) {
     return;
   }
   const std::vector<std::uint64_t> addresses = std::exchange(state->inherited, {});
-  if (!space_of(tracee).withdrawn) {
+  if (!space_of(tracee).withdrawal.is_done) {
     watch(tracee, addresses);
   }
 }

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/clock.h"
+#include "functions/inject.h"
 #include "functions/landings.h"
 #include "functions/probe_hits.h"
 #include "functions/stopped_context.h"
@@ -132,6 +133,10 @@ void FunctionTracer::begin(ptrace::Tracee& tracee) {
   spaces_[tracee.tgid] = state->space;
   tracee.functions = std::move(state);
   placement_.update(tracee);
+  if (const auto registers = ptrace::stopped_thread(tracee).registers()) {
+    space_of(tracee).withdrawal.call_instruction =
+        find_call_instruction(ptrace::stopped_thread(tracee), tracee.tid(), registers.value().mode_abi());
+  }
 }
 
 std::vector<std::string> FunctionTracer::why_missed() const {
@@ -159,7 +164,7 @@ void FunctionTracer::inherit(ptrace::Tracee& parent, ptrace::Tracee& child, bool
     state->space = from->space;
   } else {
     state->space = std::make_shared<Breakpoints>(*from->space);
-    state->space->withdrawn = false;
+    state->space->withdrawal.is_done = false;
     state->space->recording.trampoline = 0;
     state->space->goroutines.forget_calls();
   }
@@ -185,13 +190,7 @@ ptrace::Detachment FunctionTracer::prepare_detach(ptrace::Tracee& tracee, bool a
   collect();  // nothing is recorded of the process from here on
   Breakpoints& space = space_of(tracee);
   const ptrace::Stopped& thread = ptrace::stopped_thread(tracee);
-  if (!space.withdrawn) {
-    space.withdrawn = true;
-    space.remove_all(thread);
-    space.stubs.remove(
-        thread, [](const auto&) { return true; }, others_of(tracee));
-    tracee.memory.forget();
-  }
+  Placement::withdraw(tracee);
   auto registers = thread.registers();
   if (!registers) {
     tracee.functions = nullptr;
@@ -336,9 +335,10 @@ void FunctionTracer::pass(ptrace::Tracee& tracee, std::uint64_t address, arch::R
   const ptrace::Stopped& thread = ptrace::stopped_thread(tracee);
   const std::shared_ptr<Breakpoints> space = thread_state(tracee)->space;
   // If the engine is about to detach from it, prepare_detach() does the rest.
-  const bool passed = tracee.detaching || space->pass(thread, tracee.memory, tracee.tid(), address, registers);
+  const bool passed = tracee.detaching || space->withdrawal.is_done ||
+                      space->pass(thread, tracee.memory, tracee.tid(), address, registers);
   static_cast<void>(thread.set_registers(registers, at_trap));
-  if (passed) {
+  if (passed || placement_.withdraw_if_hidden(tracee, address)) {
     return;
   }
   space->remove(thread, address);
@@ -415,6 +415,7 @@ void FunctionTracer::enter(ptrace::Tracee& tracee, Breakpoint& point, std::uint6
   const arch::Registers& registers = moment.registers;
   auto entry = arch::function_entry(registers, moment.memory);
   if (!entry) {
+    placement_.withdraw_if_hidden(tracee, address);
     return;
   }
   CallStack& calls = thread_state(tracee)->calls;
@@ -576,7 +577,7 @@ bool FunctionTracer::on_held(ptrace::Tracee& tracee) {
     return false;
   }
   for (const std::uint64_t address : std::exchange(state->unseen_returns, {})) {
-    if (state->space->withdrawn) {
+    if (state->space->withdrawal.is_done) {
       break;
     }
     state->space->add_in_code(thread, tracee.memory, address, [](Breakpoint& there) { there.returns_here = true; });

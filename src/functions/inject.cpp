@@ -9,9 +9,7 @@
 #include "ptrace/live_memory.h"
 
 namespace tracer::functions {
-namespace {
 
-/// Where the kernel's own code in the process has an instruction that makes a system call; 0: nowhere.
 std::uint64_t find_call_instruction(const ptrace::Stopped& thread, pid_t pid, Abi abi) {
   constexpr std::uint64_t most = 65536;
   const auto [start, size] = library::vdso_of(pid);
@@ -23,8 +21,6 @@ std::uint64_t find_call_instruction(const ptrace::Stopped& thread, pid_t pid, Ab
   return at == code.end() || wanted.empty() ? 0 : start + static_cast<std::uint64_t>(at - code.begin());
 }
 
-}  // namespace
-
 Result<std::uint64_t> inject_call(const ptrace::Stopped& thread, pid_t pid, std::uint64_t number,
                                   const std::array<std::uint64_t, 6>& arguments) {
   // A filter of its own might kill the process for a call that it never makes itself.
@@ -32,20 +28,26 @@ Result<std::uint64_t> inject_call(const ptrace::Stopped& thread, pid_t pid, std:
   if (proc::number_field(pid, "Seccomp") != 0) {
     return impossible;
   }
+  const auto registers = thread.registers();
+  if (!registers) {
+    return registers.error();
+  }
+  const std::uint64_t instruction = find_call_instruction(thread, pid, registers.value().mode_abi());
+  return instruction != 0 ? inject_call_at(instruction, thread, number, arguments) : impossible;
+}
+
+Result<std::uint64_t> inject_call_at(std::uint64_t instruction, const ptrace::Stopped& thread, std::uint64_t number,
+                                     const std::array<std::uint64_t, 6>& arguments) {
   const auto saved = thread.registers();
   if (!saved) {
     return saved.error();
   }
   arch::Registers registers = saved.value();
-  const std::uint64_t instruction = find_call_instruction(thread, pid, registers.mode_abi());
-  if (instruction == 0) {
-    return impossible;
-  }
   arch::prepare_call(registers, instruction, number, arguments);
   if (const Status set = thread.set_registers(registers); !set) {
     return set.error();
   }
-  Result<std::uint64_t> result = impossible;
+  Result<std::uint64_t> result = Error{EPERM, {}};
   if (const Status stepped = thread.step(); !stepped) {
     result = stepped.error();
   } else if (const auto after = thread.registers(); after && after.value().instruction_pointer() != instruction) {

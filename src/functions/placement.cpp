@@ -2,11 +2,13 @@
 
 #include <elf.h>
 #include <fmt/core.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "debuginfo/separate_files.h"
+#include "functions/inject.h"
 #include "proc/memory_map.h"
 #include "proc/proc_files.h"
 #include "proc/tracee_file.h"
@@ -61,20 +63,65 @@ std::map<std::uint64_t, Module> Placement::traceable_modules(pid_t process) {
   if (modules.empty() && proc::threads_of(::getpid()).empty() && !std::exchange(complained_, true)) {
     sink_.complain("functions are not traced: they are found by /proc/PID/maps, and /proc is not mounted here");
   }
-  if (modules.empty() && proc::hides_memory_map(process) && !std::exchange(complained_, true)) {
-    sink_.complain(fmt::format(
-        "the functions of process {} are not traced: it runs a program that this user may not read", process));
+  if (modules.empty() && proc::hides_memory_map(process)) {
+    complain_of_hidden_memory(process);
   }
   return modules;
 }
 
+void Placement::complain_of_hidden_memory(pid_t process) {
+  if (!std::exchange(complained_, true)) {
+    sink_.complain(
+        fmt::format("the functions of process {} are not traced: the kernel hides its memory from this user (see "
+                    "PR_SET_DUMPABLE in prctl(2))",
+                    process));
+  }
+}
+
+void Placement::withdraw(ptrace::Tracee& tracee) {
+  Breakpoints& space = space_of(tracee);
+  const ptrace::Stopped& thread = ptrace::stopped_thread(tracee);
+  if (!std::exchange(space.withdrawal.is_done, true)) {
+    space.remove_all(thread);
+    space.stubs.remove(
+        thread, [](const auto&) { return true; }, others_of(tracee));
+    tracee.memory.forget();
+  }
+}
+
+bool Placement::withdraw_if_hidden(ptrace::Tracee& tracee, std::uint64_t address) {
+  Breakpoints& space = space_of(tracee);
+  const ptrace::Stopped& thread = ptrace::stopped_thread(tracee);
+  const auto registers = thread.registers();
+  std::byte code{};
+  if (space.withdrawal.is_done || space.withdrawal.call_instruction == 0 || !registers ||
+      tracee.memory.read(RemoteAddr(address), std::span(&code, 1)) == 1 || !proc::hides_memory_map(tracee.tid())) {
+    return false;
+  }
+  // Even the trap cannot be taken away, unless the process shows its memory again for as long as that takes.
+  const auto set_dumpable = [&](std::uint64_t value) {
+    return inject_call_at(space.withdrawal.call_instruction, thread, arch::prctl_number(registers.value().mode_abi()),
+                          {PR_SET_DUMPABLE, value, 0, 0, 0, 0});
+  };
+  if (!set_dumpable(1)) {
+    return false;
+  }
+  withdraw(tracee);
+  static_cast<void>(set_dumpable(0));
+  complain_of_hidden_memory(tracee.tgid);
+  return true;
+}
+
 void Placement::update(ptrace::Tracee& tracee) {
   Breakpoints& space = space_of(tracee);
-  if (space.withdrawn) {
+  if (space.withdrawal.is_done) {
     return;
   }
   std::map<std::uint64_t, Module> now = traceable_modules(tracee.tid());  // the leader may have ended
-  counter_.report_counts(tracee);                                         // with the modules that there were until now
+  if (now.empty() && !space.modules.empty()) {
+    return;  // they are hidden now, with breakpoints in them
+  }
+  counter_.report_counts(tracee);  // with the modules that there were until now
   const auto is_same = [](const Module& one, const Module& other) {
     return one.file == other.file && one.bias == other.bias && one.end == other.end;
   };

@@ -27,6 +27,11 @@ class Placement {
   /// A resolver has chosen the code at `address` for `function`.
   void place_chosen(ptrace::Tracee& tracee, std::uint64_t address, trace::LibraryFunction& function);
   /// Whether there was a program, and nothing in it or its libraries that the selection is about.
+  /// Takes all breakpoints of a process away, for good.
+  static void withdraw(ptrace::Tracee& tracee);
+  /// Does so if the memory of the thread, which has run into the breakpoint at `address`, cannot be read any more: the
+  /// process has asked the kernel to hide it. False: it can be read, or nothing helps.
+  bool withdraw_if_hidden(ptrace::Tracee& tracee, std::uint64_t address);
   [[nodiscard]] bool found_nothing() const { return looked_ && !found_; }
   /// Why parts of the selection have found nothing, as far as that can be said; a line each.
   [[nodiscard]] std::vector<std::string> reasons() const {
@@ -35,6 +40,7 @@ class Placement {
 
  private:
   std::map<std::uint64_t, library::Module> traceable_modules(pid_t process);
+  void complain_of_hidden_memory(pid_t process);
   void place(ptrace::Tracee& tracee, const library::Module& module);
   /// Sets a breakpoint, or, where the kernel counts or records calls, notes the place.
   template <typename Change>

@@ -153,19 +153,58 @@ def described_though_deleted(bench):
     expect(calls and 'guess' not in calls[0], 'got: ' + '\n'.join(lines))
 
 
+HIDDEN = r': the functions of process \d+ are not traced: the kernel hides its memory from this user \(see PR_SET_DUMPABLE in prctl\(2\)\)\n'
+
+
+def trace_as_nobody(bench, options, program, arguments=()):
+    bench.folder.chmod(0o755)
+    tracer = bench.folder / 'tracer'
+    if not tracer.exists():
+        shutil.copy(os.path.realpath(bench.tracer), tracer)
+    return subprocess.run([tracer, '-a1', '-e', 'trace=none', *options, str(program), *arguments], capture_output=True, text=True,
+                          timeout=TIMEOUT, user=65534, group=65534, extra_groups=[])
+
+
 def unreadable(bench):
     """A program that its user may run and not read shows nothing of itself, which is said."""
     if os.geteuid() != 0:
         return 'needs root to become another user'
     program = bench.build('calls.c', ['gcc'], 'unreadable')
     program.chmod(0o711)
-    bench.folder.chmod(0o755)
-    tracer = shutil.copy(os.path.realpath(bench.tracer), bench.folder / 'tracer')
     for options in (['-e', 'library=@MAIN'], ['-c', '-e', 'symbol=main']):
-        done = subprocess.run([tracer, '-e', 'trace=none', *options, str(program)], capture_output=True, text=True, timeout=TIMEOUT,
-                              user=65534, group=65534, extra_groups=[])
-        expect(done.returncode == 3 and re.search('the functions of process [0-9]+ are not traced: it runs a program that this user '
-                                                  'may not read\n', done.stderr), f'{options}: {done.returncode}: {done.stderr}')
+        done = trace_as_nobody(bench, options, program)
+        expect(done.returncode == 3 and re.search(HIDDEN, done.stderr), f'{options}: {done.returncode}: {done.stderr}')
+    return None
+
+
+HIDES = """
+#include <dlfcn.h>
+#include <stdlib.h>
+int prctl(int, ...);
+enum { PR_GET_DUMPABLE = 3, PR_SET_DUMPABLE = 4 };  // programs of 32 bits may lack the headers
+int main(int argc, char** argv) {
+  int sum = abs(-1);
+  prctl(PR_SET_DUMPABLE, 0);
+  sum += abs(-2);
+  if (argc > 1) dlopen(argv[1], RTLD_NOW);
+  return prctl(PR_GET_DUMPABLE) == 0 ? sum + abs(-3) : 1;
+}
+"""
+
+
+def hides_itself(bench):
+    """A program whose memory the tracer may not read any more goes on without breakpoints, and stays hidden."""
+    if os.geteuid() != 0:
+        return 'needs root to become another user'
+    source = bench.folder / 'hides.c'
+    source.write_text(HIDES)
+    for flags in (['-Wl,-z,lazy'], ['-Wl,-z,now'], *NARROW):
+        program = bench.build(source, ['gcc', *flags], 'hides')
+        for option in ('library=abs+dlopen@MAIN', 'symbol=abs'):
+            for arguments in ([], ['libm.so.6']):
+                done = trace_as_nobody(bench, ['-e', option], program, arguments)
+                expect(done.returncode == 6 and re.match(r'(\[ Process .*\n)?abs@libc\.so\.6\(-1\) = 1\n.*' + HIDDEN, done.stderr),
+                       f'{flags}, {option}, {arguments}: {done.returncode}: {done.stderr}')
     return None
 
 
@@ -439,11 +478,10 @@ def deep_calls(bench):
 
 
 CASES = {case.__name__: case
-         for case in (static, static_pie, function_pointers, deleted, described_though_deleted, unreadable, symbols_of_the_program,
-                      longjmp, records, longjmp_unseen, jumps_to_itself, goroutines, threads, children_unfollowed, children_followed,
-                      plugin, one_timeline, stacks, counts, chosen_by_resolvers, demangled_names, names_of_rust, names_of_templates,
-                      coroutines, rust,
-                      exceptions, pieces, deep_calls)}
+         for case in (static, static_pie, function_pointers, deleted, described_though_deleted, unreadable, hides_itself,
+                      symbols_of_the_program, longjmp, records, longjmp_unseen, jumps_to_itself, goroutines, threads,
+                      children_unfollowed, children_followed, plugin, one_timeline, stacks, counts, chosen_by_resolvers,
+                      demangled_names, names_of_rust, names_of_templates, coroutines, rust, exceptions, pieces, deep_calls)}
 
 
 def main():

@@ -200,6 +200,10 @@ std::uint64_t munmap_number(Abi abi) {
   return abi == Abi::i386 ? 91 : 11;
 }
 
+std::uint64_t prctl_number(Abi abi) {
+  return abi == Abi::i386 ? 172 : 157;
+}
+
 void prepare_call(Registers& registers, std::uint64_t instruction, std::uint64_t number,
                   std::span<const std::uint64_t, 6> arguments) {
   registers.clear_call_number();
