@@ -211,6 +211,7 @@ lens_hidden()                                    =
 lens_pairs({ 0x5, 0xfffffffe }, { 05, 037777777776 }, { true, true }, ~<1,3-32>) = { 0x5, 0xfffffffe }
 lens_names(0x1, false, 07, 0xffffffff, { 0x9, nil, recurse }) = 0
 lens_elements("aЖc", "aЖc", "tex")               = 0
+lens_of_text([ 0x61, 0x62 ], [ true, true ], [ 0b1100101 ], { "fg" }, [ true ]) = 0
 lens_newer("%b %w16d %w64d %d", 0b101, -2, 1099511627776, 7) = 0
 +++ exited (status 0) +++'''.splitlines()[1:]
 

@@ -74,6 +74,9 @@ int lens_names(int a, int b, int c, int d, void* ring) {
 int lens_elements(short* narrow, long* wide, char* text) {
   return 0;
 }
+int lens_of_text(char* a, char* b, char* c, char** d, short* e) {
+  return 0;
+}
 int lens_newer(const char* format, ...) {
   return 0;
 }
@@ -131,6 +134,9 @@ int main() {
   short few[] = {'a', 0x416, 'c', 'd'};
   long many[] = {'a', 0x416, 'c', 0};
   lens_elements(few, many, "text");
+  char* texts[] = {"fg"};
+  short letters[] = {'h', 0};
+  lens_of_text("ab", "cde", "e", texts, letters);
   lens_newer("%b %w16d %w64d %d", 5, -2, 1L << 40, 7);
   return 0;
 }

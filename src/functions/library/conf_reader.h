@@ -60,7 +60,7 @@ class ConfReader {
   std::optional<std::string> expression(bool& ends_at_zero);
   std::optional<std::int64_t> integer();
   std::optional<std::vector<Lens>> list(unsigned max_count, unsigned depth);
-  static Lens plain(std::string text);
+  static Lens plain(std::string text, std::string_view characters = {});
   static Lens pointer_to(const Lens& target);
   Found wide_string(const Lens& inner);
   /// Declares what has another name in descriptions, and returns that.

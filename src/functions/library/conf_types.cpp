@@ -37,6 +37,8 @@ constexpr std::array simple_types = {
     Simple{"file", "ptr", 0},
 };
 
+constexpr std::string_view characters_up_to_zero = "*u8[until 0] as character";
+
 constexpr std::uint64_t padded(std::uint64_t size) {
   constexpr std::uint64_t alignment = 8;
   return (size + alignment - 1) / alignment * alignment;
@@ -113,8 +115,9 @@ LtraceConf::Lens ConfReader::bytes_of(const Lens& array, std::string_view style)
   return lens;
 }
 
-LtraceConf::Lens ConfReader::plain(std::string text) {
+LtraceConf::Lens ConfReader::plain(std::string text, std::string_view characters) {
   Lens lens;
+  lens.characters = characters;
   lens.text = std::move(text);
   return lens;
 }
@@ -130,6 +133,7 @@ std::optional<LtraceConf::Lens> ConfReader::wide_string(const Lens& inner) {
   const bool is_limited = !inner.length.empty() && inner.length != "until 0";
   Lens text;
   text.size = inner.size;
+  text.characters = inner.text;
   text.target =
       is_limited ? fmt::format("custom wide_array : {}[{}]", element, inner.length) : "custom wide_text : " + element;
   if (!is_pointer) {
@@ -142,6 +146,7 @@ std::optional<LtraceConf::Lens> ConfReader::wide_string(const Lens& inner) {
 
 std::optional<LtraceConf::Lens> ConfReader::string(std::string_view digits, unsigned depth) {
   Lens text;
+  text.element = "u8 as character";
   if (!digits.empty()) {  // string3: at most the value of argument 3; string0: at most the result
     text.length = digits == "0" ? "ret" : 'a' + std::string(digits);
     text.ends_at_zero = true;
@@ -162,7 +167,7 @@ std::optional<LtraceConf::Lens> ConfReader::string(std::string_view digits, unsi
       return restyled_lens(*inner, "character", depth);
     }
     if (inner->target == "u8 as character") {
-      return plain("str");  // char*
+      return plain("str", characters_up_to_zero);  // char*
     }
     if (!inner->element_is_char) {
       return wide_string(*inner);
@@ -172,17 +177,19 @@ std::optional<LtraceConf::Lens> ConfReader::string(std::string_view digits, unsi
     if (!is_pointer) {
       Lens bytes = text.length == "until 0" ? plain("cstr") : bytes_of(text, text.ends_at_zero ? "terminated" : "");
       bytes.is_array = true;
+      bytes.characters = text.array_text();
       return bytes;
     }
   } else {
-    return plain("str");
+    return plain("str", characters_up_to_zero);
   }
   if (text.length == "until 0") {
-    return plain("str");
+    return plain("str", characters_up_to_zero);
   }
   Lens bytes = bytes_of(text, text.ends_at_zero ? "terminated" : "");
   bytes.target = bytes.text;
   bytes.text = '*' + bytes.text;
+  bytes.characters = '*' + text.array_text();
   return bytes;
 }
 
@@ -414,6 +421,9 @@ std::optional<LtraceConf::Lens> ConfReader::styled(std::string_view style, unsig
     }
     return array;
   }
+  if (style != "bits" && !inner->characters.empty()) {
+    *inner = plain(inner->characters);  // text in a structure stays text
+  }
   inner = style == "bits" ? bits_of(*inner) : restyled_lens(*inner, style, depth);
   return error_.empty() ? inner : std::nullopt;
 }
@@ -456,7 +466,7 @@ std::optional<LtraceConf::Lens> ConfReader::lens_of(std::string_view name, unsig
     return string(name.substr(6), depth);
   }
   if (name == "format") {
-    Lens text = plain("str");
+    Lens text = plain("str", characters_up_to_zero);
     if (take('(')) {
       const auto given = lens(depth + 1);
       if (!given || !take(')')) {

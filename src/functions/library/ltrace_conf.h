@@ -55,6 +55,7 @@ class LtraceConf {
     unsigned element_size = 0;  ///< bytes; 0 for a word, or if unknown
     bool element_is_word = false;
     bool is_array = false;       ///< text in an array
+    std::string characters;      ///< of text: the type in a description of the array that it is, for other lenses
     bool is_incomplete = false;  ///< an array of structures that were not defined yet
     std::uint64_t size = 8;      ///< in a structure or array, in bytes; at least what it really takes
     /// The type in a description of the array that `element` and `length` say.
