@@ -277,7 +277,7 @@ std::shared_ptr<const library::DebugSymbols> Placement::debug_symbols_of(const p
 
 void Placement::place_entries(ptrace::Tracee& tracee, const Module& module) {
   const auto more = debug_symbols_of(tracee, module);
-  for (const auto symbols : {module.file->exported(), module.file->all_functions(), more->functions()}) {
+  for (const auto symbols : {module.file->all_functions(), module.file->exported(), more->functions()}) {
     for (const Symbol& symbol : symbols) {
       const std::uint64_t address = module.bias + symbol.address;
       if (!has_code_at(module, address) || !selection_.entries.matches(symbol.name, name_of(module))) {
@@ -289,7 +289,7 @@ void Placement::place_entries(ptrace::Tracee& tracee, const Module& module) {
         continue;
       }
       const Breakpoint* there = space_of(tracee).find(address);
-      // A function may have several names: this takes the shortest.
+      // A function may have several names: this takes the shortest, of these the first of the symbol table.
       if (there != nullptr && there->entry != nullptr && there->entry->name.size() <= symbol.name.size()) {
         continue;
       }

@@ -596,6 +596,22 @@ def names_of_calls(bench):
         expect(shown == ['outer', 'outermost'], f'{options}: ' + '\n'.join(lines))
 
 
+def names_of_entries(bench):
+    """-x shows a function of several names of one length by the first of the symbol table."""
+    source = bench.folder / 'aliases.c'
+    # Linkers put v_b first into the table of exported symbols.
+    source.write_text('#ifdef LIBRARY\nint v_a(int a) { return a; }\nint v_b(int) __attribute__((alias("v_a")));\n'
+                      '#else\nint v_a(int);\nint main() { return v_a(3); }\n#endif\n')
+    program = bench.with_library(source, 'aliases')
+    symbols = subprocess.run(['nm', '-p', str(bench.folder / 'libaliases.so')], capture_output=True, text=True, check=True).stdout
+    first = next(line.split()[-1] for line in symbols.splitlines() if line.split()[-1] in ('v_a', 'v_b'))
+    for tracer in ('ours', peers.find('ltrace')):
+        if tracer is None or (tracer != 'ours' and '0.7.91' not in peers.version(tracer)):
+            continue
+        lines, _ = bench.log(['-L', '-x', 'v_*'], [program], tracer)
+        expect([line.partition('@')[0] for line in lines if '@' in line] == [first], f'{tracer}, not {first}: ' + '\n'.join(lines))
+
+
 # Filters, and the functions that they select of those that the program calls: outer, outermost, atoi.
 SELECTED = [
     ('/out.*@itself/', ['outer', 'outermost']), ('/out.*@it.*/-/.*most@itself/', ['outer']), ('/out.*@none/', []),
@@ -702,7 +718,7 @@ CASES = {
                                                     half_a_filter,
                                                     children, returns_in_children, deaths, attaching, errors,
                                                     chosen_by_a_resolver, named_with_a_sign, calls_to_itself, names_of_calls,
-                                                    selected, averages, resumed_calls, times_of_unreturned,
+                                                    names_of_entries, selected, averages, resumed_calls, times_of_unreturned,
                                                     calls_that_events_tell_of, one_row_for_a_name, startup, entry_of_the_program)},
 }
 
