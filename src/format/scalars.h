@@ -15,15 +15,17 @@ void append_number(TextBuffer& text, std::uint64_t bits, spec::Style style, bool
 /// As append_scalar(), for styles that are not plain decimal numbers.
 void append_styled(TextBuffer& text, std::uint64_t bits, const spec::Type& type, ConstantForm form);
 
+/// Whether the number is decimal in every form. Most are.
+inline bool is_decimal(const spec::Type& type) {
+  return type.style == spec::Style::number || type.style == spec::Style::fd;
+}
+inline void append_decimal(TextBuffer& text, std::uint64_t bits, bool is_signed) {
+  is_signed ? text.decimal(static_cast<std::int64_t>(bits)) : text.decimal(bits);
+}
+
 /// Appends a value of any style. `form` applies to the styles that have symbolic names (signal, dirfd, mode, …).
 inline void append_scalar(TextBuffer& text, std::uint64_t bits, const spec::Type& type, ConstantForm form) {
-  if (type.style != spec::Style::number && type.style != spec::Style::fd) {
-    append_styled(text, bits, type, form);
-  } else if (type.is_signed) {  // most numbers, in every form
-    text.decimal(static_cast<std::int64_t>(bits));
-  } else {
-    text.decimal(bits);
-  }
+  is_decimal(type) ? append_decimal(text, bits, type.is_signed) : append_styled(text, bits, type, form);
 }
 
 /// Appends a number of `width` bytes in hexadecimal, in as many characters as it has digits: `0x000007`, `00000000`.

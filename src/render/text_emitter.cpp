@@ -84,8 +84,11 @@ void TextEmitter::begin_result(const CallResult& result) {
     text_->append("<void>");
     return;
   }
+  in_color(Color::error, [&] { write_error(result); });
+}
+
+void TextEmitter::write_error(const CallResult& result) {
   const auto name = format::error_name(result.error);
-  const Brush paint = brush(Color::error);
   const bool restarts = format::is_restart_code(result.error);
   const auto words = restarts && result.raw ? std::string_view{} : format::error_text(result.error);
   text_->append(restarts && !result.raw ? "? " : result.is_address ? "NULL " : "-1 ");
@@ -215,13 +218,22 @@ void TextEmitter::end_target() {
   write(Color::punct, "]");
 }
 
-void TextEmitter::scalar(std::uint64_t bits, const spec::Type& type) {
-  const Brush paint = brush(value_color());
-  if (in_result_ && !in_note_ && type.style == spec::Style::address) {
+void TextEmitter::write_scalar(std::uint64_t bits, const spec::Type& type) {
+  if (format::is_decimal(type)) {
+    format::append_decimal(*text_, bits, type.is_signed);
+  } else if (in_result_ && !in_note_ && type.style == spec::Style::address) {
     text_->hex(bits);  // strace shows 0 here, not NULL
-    return;
+  } else {
+    format::append_styled(*text_, bits, type, form());
   }
-  format::append_scalar(*text_, bits, type, form());
+}
+
+void TextEmitter::scalar(std::uint64_t bits, const spec::Type& type) {
+  if (options_.palette.paints()) {
+    paint(value_color(), [this, bits, &type] { write_scalar(bits, type); });
+  } else {
+    write_scalar(bits, type);
+  }
 }
 
 /// True in a note that would only name the result's value, under -X raw, which shows numbers only.
@@ -235,24 +247,30 @@ void TextEmitter::constant(std::uint64_t bits, const spec::Type& type, Abi abi) 
   if (omits_name() && tables_.sets[type.set].is_flags) {
     return;
   }
-  const Brush paint = brush(Color::constant);
-  format::append_constant(*text_, tables_, type, bits, abi, form());
+  in_color(Color::constant,
+           [this, bits, &type, abi] { format::append_constant(*text_, tables_, type, bits, abi, form()); });
 }
 
 void TextEmitter::write_string(std::span<const std::byte> data, bool hex) {
   format::append_string(*text_, data, hex ? HexStrings::all : options_.hex);
 }
 
-void TextEmitter::bytes(std::span<const std::byte> data, StringForm form) {
-  const Brush paint = brush(value_color());
-  const std::string_view mark = form.unquoted ? "" : "\"";
+void TextEmitter::write_bytes(std::span<const std::byte> data, StringForm form) {
   const bool ends_before_nul = form.text && options_.hex <= HexStrings::characters;
-  data = ends_before_nul ? data.first(data.size() - 1) : data;
-  text_->append(mark);
-  write_string(data, form.hex);
-  text_->append(mark);
+  const auto quote = [&] { form.unquoted ? void() : text_->append('"'); };
+  quote();
+  write_string(ends_before_nul ? data.first(data.size() - 1) : data, form.hex);
+  quote();
   if (form.cut && !ends_before_nul) {
     text_->append("...");
+  }
+}
+
+void TextEmitter::bytes(std::span<const std::byte> data, StringForm form) {
+  if (options_.palette.paints()) {
+    paint(value_color(), [this, data, form] { write_bytes(data, form); });
+  } else {
+    write_bytes(data, form);
   }
 }
 
@@ -261,8 +279,7 @@ void TextEmitter::symbol(std::string_view text) {
 }
 
 void TextEmitter::address(RemoteAddr address) {
-  const Brush paint = brush(value_color());
-  address.is_null() ? text_->append("NULL") : text_->hex(address.value());
+  in_color(value_color(), [this, address] { address.is_null() ? text_->append("NULL") : text_->hex(address.value()); });
 }
 
 void TextEmitter::write(const SymbolicName& name) {
@@ -280,62 +297,61 @@ void TextEmitter::named(const SymbolicName& name, std::uint64_t bits, const spec
     return;
   }
   if (form() == format::ConstantForm::abbreviate) {
-    const Brush paint = brush(Color::call);
-    write(name);
+    in_color(Color::call, [&] { write(name); });
     return;
   }
-  {
-    const Brush paint = brush(value_color());
-    format::append_number(*text_, bits, number.style, number.is_signed);
-  }
+  in_color(value_color(), [&] { format::append_number(*text_, bits, number.style, number.is_signed); });
   if (form() == format::ConstantForm::verbose) {
-    const Brush paint = brush(Color::comment);
-    text_->append(" /* ");
-    write(name);
-    text_->append(" */");
+    in_color(Color::comment, [&] {
+      text_->append(" /* ");
+      write(name);
+      text_->append(" */");
+    });
   }
 }
 
 void TextEmitter::named_bytes(const SymbolicName& name, std::span<const std::byte> data) {
   if (form() == format::ConstantForm::abbreviate) {
-    const Brush paint = brush(Color::call);
-    write(name);
+    in_color(Color::call, [&] { write(name); });
     return;
   }
-  {
-    const Brush paint = brush(value_color());
+  in_color(value_color(), [&] {
     text_->append('"');
     write_string(data, true);
     text_->append('"');
-  }
+  });
   if (form() == format::ConstantForm::verbose) {
-    const Brush paint = brush(Color::comment);
-    text_->append(" /* ");
-    write(name);
-    text_->append(" */");
+    in_color(Color::comment, [&] {
+      text_->append(" /* ");
+      write(name);
+      text_->append(" */");
+    });
   }
 }
 
 void TextEmitter::comment(std::string_view text) {
-  const Brush paint = brush(Color::comment);
-  text_->append(" /* ");
-  text_->append(text);
-  text_->append(" */");
+  in_color(Color::comment, [this, text] {
+    text_->append(" /* ");
+    text_->append(text);
+    text_->append(" */");
+  });
 }
 
 void TextEmitter::annotation(std::string_view text, std::string_view suffix) {
-  const Brush paint = brush(Color::comment);
-  text_->append('<');
-  text_->append(text);
-  text_->append('>');
-  text_->append(suffix);
+  in_color(Color::comment, [&] {
+    text_->append('<');
+    text_->append(text);
+    text_->append('>');
+    text_->append(suffix);
+  });
 }
 
 void TextEmitter::security_context(std::string_view text) {
-  const Brush paint = brush(Color::comment);
-  text_->append(" [");
-  text_->append(text);
-  text_->append(']');
+  in_color(Color::comment, [this, text] {
+    text_->append(" [");
+    text_->append(text);
+    text_->append(']');
+  });
 }
 
 }  // namespace tracer::render

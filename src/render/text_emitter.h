@@ -100,14 +100,26 @@ class TextEmitter : public Emitter {
     return in_result_ && depth_ == 0 && !note_styled_ ? format::ConstantForm::abbreviate : options_.constants;
   }
   [[nodiscard]] bool omits_name() const;
-  [[nodiscard]] Brush brush(Color color) { return {*text_, options_.palette, color}; }
   /// Returns the colour of plain values: the argument's or the result's.
   [[nodiscard]] Color value_color() const { return in_result_ && !in_note_ ? Color::retval : Color::argval; }
   void write(Color color, std::string_view text) {
-    const Brush paint = brush(color);
-    text_->append(text);
+    options_.palette.paints() ? paint(color, [this, text] { text_->append(text); }) : text_->append(text);
+  }
+  /// Has what `write` appends in a colour, if there are any.
+  template <typename Write>
+  void in_color(Color color, const Write& write) {
+    options_.palette.paints() ? paint(color, write) : write();
+  }
+  /// Apart from those that ask first: who has no colours needs neither a brush nor what it takes to unwind it.
+  template <typename Write>
+  [[gnu::noinline]] void paint(Color color, const Write& write) {
+    const Brush brush(*text_, options_.palette, color);
+    write();
   }
   void write_name(std::string_view name);
+  void write_error(const CallResult& result);
+  void write_scalar(std::uint64_t bits, const spec::Type& type);
+  void write_bytes(std::span<const std::byte> data, StringForm form);
   void write_string(std::span<const std::byte> data, bool hex);
 
   const spec::Tables& tables_;
