@@ -65,7 +65,10 @@ void Decoder::resolve(CallState& state, const Entry& entry, const trace::Memory&
 void Decoder::enter(CallState& state, const Entry& entry, Depth depth, const trace::Memory& memory,
                     render::Emitter& out) const {
   state.entry = entry;
-  state.values.assign(entry.values.begin(), entry.values.end());
+  state.values.clear();
+  if (!entry.values.empty()) {
+    state.values.assign(entry.values.begin(), entry.values.end());
+  }
   state.entry.values = {};
   state.depth = depth;
   CallDecoder(implementation_->setting, state, memory, out, nullptr).enter();

@@ -18,15 +18,9 @@ constexpr std::uint64_t max_saved = 4096;
 
 }  // namespace
 
-bool InOutArguments::includes(const Param& param) const {
-  const Type& type = tables_.types[param.type];
-  if (type.kind != TypeKind::pointer || type.direction == Direction::out) {
-    return false;
-  }
-  if (type.direction == Direction::inout) {
-    return true;
-  }
-  const Type& target = tables_.types[type.target];
+/// Whether it leads to a structure of which something shows after the call.
+bool InOutArguments::has_late_fields(const Type& pointer) const {
+  const Type& target = tables_.types[pointer.target];
   if (target.kind != TypeKind::structure) {
     return false;
   }
@@ -283,31 +277,36 @@ void InOutArguments::emit_after_fields(const Type& pointer, std::uint64_t bits) 
 void InOutArguments::save_targets() const {
   const auto params = Tables::slice(tables_.params, state_.signature->params);
   for (spec::Index i = 0; i < params.size(); ++i) {
-    const Param& param = params[i];
-    if (!param.saved || param.type == spec::none || tables_.types[param.type].kind != TypeKind::pointer) {
-      continue;
+    if (params[i].saved) {
+      save_target(params[i], state_.signature->params.first + i);
     }
-    const Type& pointer = tables_.types[param.type];
-    const RemoteAddr address(*session_.load(pointer, Place::in_register(evaluator_.raw_argument(param))));
-    const Type& target = tables_.types[pointer.target];
-    if (pointer.direction == Direction::inout && !evaluator_.holds(param.when, no_context)) {
-      continue;  // nothing of what goes in shows
-    }
-    // Of what the call fills in, how much that will be may be for the exit to say: what there is room for is kept.
-    const bool open = target.kind == TypeKind::array && pointer.direction == Direction::out;
-    const auto unit = open ? session_.size_of(tables_.types[target.target]) : session_.size_of(target);
-    const auto size = open && unit != 0 ? max_saved / unit * unit : std::min(unit, max_saved);
-    if (address.is_null() || size == 0) {
-      continue;
-    }
-    const auto offset = state_.saved_bytes.size();
-    state_.saved_bytes.resize(offset + size);
-    const auto read = session_.memory.read(address, std::span(state_.saved_bytes).subspan(offset, size));
-    const auto kept = open ? read / unit * unit : read;
-    state_.saved_bytes.resize(offset + kept);
-    if (kept != 0) {
-      state_.saved.push_back({state_.signature->params.first + i, address, offset, kept});
-    }
+  }
+}
+
+void InOutArguments::save_target(const Param& param, spec::ParamId id) const {
+  if (param.type == spec::none || tables_.types[param.type].kind != TypeKind::pointer) {
+    return;
+  }
+  const Type& pointer = tables_.types[param.type];
+  const RemoteAddr address(*session_.load(pointer, Place::in_register(evaluator_.raw_argument(param))));
+  const Type& target = tables_.types[pointer.target];
+  if (pointer.direction == Direction::inout && !evaluator_.holds(param.when, no_context)) {
+    return;  // nothing of what goes in shows
+  }
+  // Of what the call fills in, how much that will be may be for the exit to say: what there is room for is kept.
+  const bool open = target.kind == TypeKind::array && pointer.direction == Direction::out;
+  const auto unit = open ? session_.size_of(tables_.types[target.target]) : session_.size_of(target);
+  const auto size = open && unit != 0 ? max_saved / unit * unit : std::min(unit, max_saved);
+  if (address.is_null() || size == 0) {
+    return;
+  }
+  const auto offset = state_.saved_bytes.size();
+  state_.saved_bytes.resize(offset + size);
+  const auto read = session_.memory.read(address, std::span(state_.saved_bytes).subspan(offset, size));
+  const auto kept = open ? read / unit * unit : read;
+  state_.saved_bytes.resize(offset + kept);
+  if (kept != 0) {
+    state_.saved.push_back({id, address, offset, kept});
   }
 }
 

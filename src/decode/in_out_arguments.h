@@ -16,7 +16,11 @@ class InOutArguments {
         values_(values) {}
 
   /// Whether an argument shows twice.
-  [[nodiscard]] bool includes(const spec::Param& param) const;
+  [[nodiscard]] bool includes(const spec::Param& param) const {
+    const spec::Type& type = tables_.types[param.type];
+    return type.kind == spec::TypeKind::pointer && type.direction != spec::Direction::out &&
+           (type.direction == spec::Direction::inout || has_late_fields(type));
+  }
   /// Keeps what pointers led to at the entry, as far as the exit needs it.
   void save_targets() const;
   /// Whether nothing of it shows at the entry, as its `when` does not hold.
@@ -30,6 +34,8 @@ class InOutArguments {
   [[nodiscard]] bool was_kept(const spec::Param& param, std::uint64_t bits) const;
 
  private:
+  [[nodiscard]] bool has_late_fields(const spec::Type& pointer) const;
+  void save_target(const spec::Param& param, spec::ParamId id) const;
   [[nodiscard]] bool shows_failure(const spec::Param& param) const;
   [[nodiscard]] bool is_number_changed(const spec::Type& pointer) const;
   [[nodiscard]] bool emit_number_before(const spec::Type& pointer, RemoteAddr address) const;

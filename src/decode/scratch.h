@@ -2,6 +2,7 @@
 // long run.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -19,18 +20,12 @@ class Scratch {
 
   /// Uninitialised bytes, valid until the mark before them is released.
   std::span<std::byte> take(std::size_t size) {
-    while (block_ < blocks_.size() && blocks_[block_].size - used_ < size) {
-      ++block_;
-      used_ = 0;
+    if (block_ == blocks_.size() || blocks_[block_].size - used_ < size) {
+      find_block(size);
     }
-    if (block_ == blocks_.size()) {
-      const std::size_t capacity = size > block_size ? size : block_size;
-      blocks_.push_back({std::make_unique_for_overwrite<std::byte[]>(capacity), capacity});
-      used_ = 0;
-    }
-    const std::span<std::byte> taken(blocks_[block_].bytes.get() + used_, size);
-    used_ += (size + alignment - 1) / alignment * alignment;
-    used_ = used_ < blocks_[block_].size ? used_ : blocks_[block_].size;
+    const Block& block = blocks_[block_];
+    const std::span<std::byte> taken(block.bytes.get() + used_, size);
+    used_ = std::min(used_ + (size + alignment - 1) / alignment * alignment, block.size);
     return taken;
   }
 
@@ -52,6 +47,19 @@ class Scratch {
     std::unique_ptr<std::byte[]> bytes;
     std::size_t size = 0;
   };
+
+  [[gnu::noinline]] void find_block(std::size_t size) {
+    while (block_ < blocks_.size() && blocks_[block_].size - used_ < size) {
+      ++block_;
+      used_ = 0;
+    }
+    if (block_ == blocks_.size()) {
+      const std::size_t capacity = std::max(size, block_size);
+      blocks_.push_back({std::make_unique_for_overwrite<std::byte[]>(capacity), capacity});
+      used_ = 0;
+    }
+  }
+
   std::vector<Block> blocks_;
   std::size_t block_ = 0;
   std::size_t used_ = 0;
