@@ -91,23 +91,39 @@ void CallDecoder::emit_raw_arguments() const {
   }
 }
 
-/// Whether the argument is a number that shows at once. Most are, and need none of the questions that others raise.
-bool CallDecoder::is_plain(const Param& param) const {
+/// The type of an argument that is a number and shows at once; null if it is another. Most are, and need none of the
+/// questions that others raise.
+const Type* CallDecoder::plain_type(const Param& param) const {
   if (param.type == spec::none || param.condition != spec::none || param.at_exit) {
-    return false;
+    return nullptr;
   }
   const Type& type = tables_.types[param.type];
-  return type.kind == TypeKind::scalar && type.width != spec::long_double_wide;
+  return type.kind == TypeKind::scalar && type.width != spec::long_double_wide ? &type : nullptr;
 }
 
-void CallDecoder::emit_plain(const Param& param) {
-  const Type& type = tables_.types[param.type];
-  const std::uint64_t raw = evaluator_.raw_argument(param);
-  begin_argument(param, raw);
-  const std::uint64_t bits = format::cut(raw, session_.scalar_width(type), type.is_signed);
-  session_.spend() ? values_.numbers().emit_scalar(type, bits) : out_.symbol("...");
-  state_.argument_open = false;
-  out_.end_argument();
+/// Emits the plain arguments from the next one on, if that is not begun.
+void CallDecoder::emit_plain(std::span<const Param> params) {
+  if (state_.half_emitted || state_.argument_open) {
+    return;
+  }
+  const bool shows_names = out_.names() != render::Names::none;
+  spec::Index next = state_.next_param;
+  for (; next < params.size(); ++next) {
+    const Param& param = params[next];
+    const Type* const type = plain_type(param);
+    if (type == nullptr) {
+      break;
+    }
+    const std::uint64_t raw = evaluator_.raw_argument(param);
+    shows_names || param.named ? announce(param, raw) : out_.begin_argument({}, {}, raw);
+    state_.budget.spend_value() ? values_.numbers().emit_scalar(*type, session_.in_register(*type, raw))
+                                : out_.symbol("...");
+    out_.end_argument();
+  }
+  if (state_.next_param != next) {
+    state_.next_param = next;
+    session_.charge();  // with all of these at once, as a number's text is short
+  }
 }
 
 /// Whether the argument cannot show in full before the exit. An argument whose length cannot be read shows as an
@@ -138,67 +154,80 @@ void CallDecoder::emit_arguments() {
     return;
   }
   const auto params = Tables::slice(tables_.params, state_.signature->params);
-  for (; state_.next_param < params.size(); ++state_.next_param) {
-    const Param& param = params[state_.next_param];
-    if (!state_.half_emitted && !state_.argument_open && is_plain(param)) {
-      emit_plain(param);
-      continue;
+  emit_plain(params);
+  while (state_.next_param < params.size()) {
+    if (!emit_other(params[state_.next_param])) {
+      return;
     }
-    if (state_.half_emitted) {
-      if (!state_.argument_open) {
-        begin_argument(param, evaluator_.raw_argument(param));
-      }
-      in_out_.emit_after(param);
-      state_.half_emitted = false;
-      state_.argument_open = false;
-      out_.end_argument();
-      continue;
-    }
-    if (!state_.argument_open && (param.type == spec::none || !evaluator_.holds(param.condition, no_context))) {
-      continue;
-    }
-    const std::uint64_t raw = evaluator_.raw_argument(param);
-    if (session_.outcome == nullptr && waits_for_exit(param)) {
-      if (shows_at_entry(param)) {
-        begin_argument(param, raw);
-        if (emit_partial(param, raw)) {
-          return;
-        }
-        state_.argument_open = false;
-        out_.end_argument();
-        continue;
-      }
-      // The comma before an argument belongs to what shows of it.
-      if (!in_out_.includes(param) || in_out_.defers(param)) {
-        return;
-      }
-      begin_argument(param, raw);
-      if (in_out_.emit_before(param)) {
-        return;
-      }
-      state_.argument_open = false;
-      out_.end_argument();
-      continue;
-    }
-    if (!state_.argument_open) {
-      begin_argument(param, raw);
-    }
-    state_.argument_open = false;
-    emit_argument(param, raw);
-    out_.end_argument();
+    ++state_.next_param;
+    emit_plain(params);
   }
-  if (session_.outcome != nullptr || state_.call->varargs == spec::Varargs::printf) {
+  if (state_.call->varargs != spec::Varargs::none &&
+      (session_.outcome != nullptr || state_.call->varargs == spec::Varargs::printf)) {
     emit_variable_arguments();
   }
 }
 
-void CallDecoder::begin_argument(const Param& param, std::uint64_t raw) const {
-  const bool named = out_.names() != render::Names::none;
-  out_.begin_argument(named ? tables_.text(param.name) : std::string_view{},
-                      named ? tables_.text(tables_.types[param.type].name) : std::string_view{}, raw);
+/// Emits the argument, or what is known of it. False if the rest, and with it all others, waits for the exit.
+bool CallDecoder::emit_other(const Param& param) {
+  if (state_.half_emitted) {
+    if (!state_.argument_open) {
+      begin_argument(param, evaluator_.raw_argument(param));
+    }
+    in_out_.emit_after(param);
+    state_.half_emitted = false;
+    state_.argument_open = false;
+    out_.end_argument();
+    return true;
+  }
+  if (!state_.argument_open && (param.type == spec::none || !evaluator_.holds(param.condition, no_context))) {
+    return true;
+  }
+  const std::uint64_t raw = evaluator_.raw_argument(param);
+  if (session_.outcome == nullptr && waits_for_exit(param)) {
+    if (shows_at_entry(param)) {
+      begin_argument(param, raw);
+      if (emit_partial(param, raw)) {
+        return false;
+      }
+      state_.argument_open = false;
+      out_.end_argument();
+      return true;
+    }
+    // The comma before an argument belongs to what shows of it.
+    if (!in_out_.includes(param) || in_out_.defers(param)) {
+      return false;
+    }
+    begin_argument(param, raw);
+    if (in_out_.emit_before(param)) {
+      return false;
+    }
+    state_.argument_open = false;
+    out_.end_argument();
+    return true;
+  }
+  if (!state_.argument_open) {
+    begin_argument(param, raw);
+  }
+  state_.argument_open = false;
+  emit_argument(param, raw);
+  out_.end_argument();
+  return true;
+}
+
+void CallDecoder::announce(const Param& param, std::uint64_t raw) const {
+  if (out_.names() == render::Names::none) {
+    out_.begin_argument({}, {}, raw);
+  } else {
+    out_.begin_argument(tables_.text(param.name), tables_.text(tables_.types[param.type].name), raw);
+  }
   if (param.named) {
     out_.show_argument_name(tables_.text(param.name));
   }
+}
+
+void CallDecoder::begin_argument(const Param& param, std::uint64_t raw) const {
+  announce(param, raw);
   state_.argument_open = true;
 }
 

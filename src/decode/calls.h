@@ -30,10 +30,12 @@ class CallDecoder {
   void emit_unknown_call() const;
   void emit_guesses() const;
   void emit_raw_arguments() const;
-  [[nodiscard]] bool is_plain(const spec::Param& param) const;
-  void emit_plain(const spec::Param& param);
+  [[nodiscard]] const spec::Type* plain_type(const spec::Param& param) const;
+  void emit_plain(std::span<const spec::Param> params);
   [[nodiscard]] bool waits_for_exit(const spec::Param& param) const;
   void emit_arguments();
+  bool emit_other(const spec::Param& param);
+  void announce(const spec::Param& param, std::uint64_t raw) const;
   void begin_argument(const spec::Param& param, std::uint64_t raw) const;
   void emit_argument(const spec::Param& param, std::uint64_t raw);
 

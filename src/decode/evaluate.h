@@ -35,14 +35,14 @@ class Evaluator {
   [[nodiscard]] std::optional<NamedParameter> parameter_named(std::string_view name) const;
   [[nodiscard]] std::uint64_t raw_argument(const spec::Param& param) const {
     const auto slot = param.slot[index_of(session_.abi)];
-    if (state_.entry.function != nullptr) {
+    if (state_.entry.function != nullptr) [[unlikely]] {
       return slot < state_.values.size() ? state_.values[slot] : 0;
     }
     const auto& args = state_.entry.args;
-    if (slot >= args.size()) {
+    if (slot >= args.size()) [[unlikely]] {
       return 0;
     }
-    if (param.wide && register_size(session_.abi) == 4) {
+    if (param.wide && register_size(session_.abi) == 4) [[unlikely]] {
       const auto high = slot + 1U < args.size() ? args[slot + 1U] : 0;
       return (args[slot] & 0xffffffff) | high << 32;
     }

@@ -248,7 +248,7 @@ bool CallDecoder::structure_of(const Type& type, std::span<const std::uint64_t> 
 /// values as were fetched.
 void CallDecoder::emit_variable_arguments() {
   const spec::Call& function = *state_.call;
-  if (function.varargs == Varargs::none || state_.variable_emitted) {
+  if (state_.variable_emitted) {
     return;
   }
   state_.variable_emitted = true;

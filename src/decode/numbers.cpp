@@ -107,7 +107,7 @@ spec::SetId NumberDecoder::requests_of_driver(spec::SetId all, std::uint64_t req
   return chosen;
 }
 
-void NumberDecoder::emit_scalar(const Type& type, std::uint64_t bits) const {
+void NumberDecoder::emit_meaning(const Type& type, std::uint64_t bits) const {
   if (type.index != spec::none && show_parts(type, bits)) {
     return;
   }

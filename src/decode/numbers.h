@@ -12,7 +12,9 @@ class NumberDecoder {
   NumberDecoder(Session& session, ValueDecoder& values)
       : session_(session), state_(session.state), out_(session.out), values_(values) {}
 
-  void emit_scalar(const spec::Type& type, std::uint64_t bits) const;
+  void emit_scalar(const spec::Type& type, std::uint64_t bits) const {
+    is_bare(type) ? out_.scalar(bits, type) : emit_meaning(type, bits);
+  }
   bool show_parts(const spec::Type& type, std::uint64_t bits) const;
   /// Appends the parts of a text that are to show. False if none of them is, or one of them cannot be read.
   bool append_parts(TextBuffer& text, const spec::Show& show, const Context& context) const;
@@ -20,6 +22,13 @@ class NumberDecoder {
   void show_context(std::string_view context) const;
 
  private:
+  /// Whether there is nothing to say of the number but what it is. So it is with most.
+  [[nodiscard]] bool is_bare(const spec::Type& type) const {
+    return type.index == spec::none && type.set == spec::none &&
+           (type.style == spec::Style::number ||
+            (type.style == spec::Style::fd && type.args.count == 0 && !session_.setting.annotates_descriptors));
+  }
+  void emit_meaning(const spec::Type& type, std::uint64_t bits) const;
   void annotate_descriptor(std::int64_t fd) const;
   void annotate(const names::DescriptorName& name) const;
   void annotate_directory(std::int64_t fd) const;

@@ -10,6 +10,7 @@
 #include "decode/context.h"
 #include "decode/custom.h"
 #include "decode/value.h"
+#include "format/constants.h"
 
 namespace tracer::decode {
 
@@ -44,10 +45,14 @@ struct Session {
 
   /// Whether one more value may be emitted: charges the budget with it and with what was written since.
   bool spend() {
+    charge();
+    return state.budget.spend_value();
+  }
+  /// Charges the budget with what was written since it was last.
+  void charge() {
     const std::size_t now = out.written();
     state.budget.spend_written(now - std::min(written, now));
     written = now;
-    return state.budget.spend_value();
   }
   [[nodiscard]] names::Task task() const { return {state.entry.tid, memory.snapshot()}; }
   /// Calls `is_it(name)` for what the first argument's descriptor is known as, the closest name first, until it says
@@ -70,6 +75,10 @@ struct Session {
       return type.wide_pointer ? 8 : word_size(abi);
     }
     return spec::bytes_of(type.width, abi);
+  }
+  /// A number (but a long double) or a pointer that a register holds.
+  [[nodiscard]] std::uint64_t in_register(const spec::Type& type, std::uint64_t bits) const {
+    return format::cut(bits, scalar_width(type), type.is_signed);
   }
   [[nodiscard]] std::uint64_t size_of(const spec::Type& type) const;
   [[nodiscard]] std::uint64_t size_of_any_row(const spec::Type& type) const;

@@ -91,7 +91,9 @@ bool ValueDecoder::counts_nothing(const Type& type) const {
 }
 
 bool ValueDecoder::follow(const Type& pointer, const Place& place, const Context& context) {
-  const auto bits = session_.load(pointer, place);
+  const auto bits = place.kind == Place::Kind::reg && pointer.kind == TypeKind::pointer
+                        ? Count(session_.in_register(pointer, place.bits))
+                        : session_.load(pointer, place);
   if (!bits) {
     return false;
   }
@@ -130,8 +132,13 @@ bool ValueDecoder::has_no_records(const Type& type, const Context& context) cons
 }
 
 bool ValueDecoder::target(const Type& pointer, RemoteAddr address, const Context& around) {
-  Context context = around;
   const Type& type = tables_.types[pointer.target];
+  // Most pointers lead to bytes. They show whatever else is followed, and need no context of their own.
+  if (type.kind == TypeKind::bytes && pointer.sized_by == spec::none && around.remaining == unlimited &&
+      !around.is_in_place() && around.depth < max_depth && session_.spend()) {
+    return strings().bytes(type, Place::remote(address), around);
+  }
+  Context context = around;
   const Type& inner = type.kind == TypeKind::custom && type.target != spec::none ? tables_.types[type.target] : type;
   const bool is_followed = inner.kind == TypeKind::structure && tables_.structs[inner.index].is_followed;
   if (!state_.depth.dereference && !is_followed && !is_text(type, context)) {
