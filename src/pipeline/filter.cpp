@@ -33,24 +33,17 @@ void Filter::resolve(const decode::Entry& entry, const trace::Memory& memory) co
   decoder_.resolve(*state_, entry, memory, ignore);
 }
 
-std::uint64_t Filter::number_of(const decode::Entry& entry, const trace::Memory& memory) const {
-  if (!sub_calls_.go_through(entry.abi, entry.number)) {
-    return entry.number;
-  }
+std::uint64_t Filter::sub_call_of(const decode::Entry& entry, const trace::Memory& memory) const {
   resolve(entry, memory);
   const spec::SubCall* call = sub_calls_.find(entry.abi, entry.number, decoder_.name_of(*state_));
   return call == nullptr ? entry.number : call->number;
 }
 
-bool Filter::wants(Abi abi, std::uint64_t number) const {
-  return options_.calls.contains(abi, number) ||
-         (sub_calls_.find(number) == nullptr && tables_.find(abi, number) == nullptr);
+bool Filter::is_unknown(Abi abi, std::uint64_t number) const {
+  return sub_calls_.find(number) == nullptr && tables_.find(abi, number) == nullptr;
 }
 
-bool Filter::wants_arguments(const decode::Entry& entry, const trace::Memory& memory) const {
-  if (!by_arguments()) {
-    return true;
-  }
+bool Filter::matches_arguments(const decode::Entry& entry, const trace::Memory& memory) const {
   resolve(entry, memory);
   const spec::Signature* signature = decode::Decoder::signature_of(*state_);
   if (signature == nullptr) {

@@ -30,11 +30,17 @@ class Filter {
          names::DescriptorNames& names);
 
   /// Returns the number of the call in sets and counts: its own, or that of a sub-call (socketcall, ipc).
-  [[nodiscard]] std::uint64_t number_of(const decode::Entry& entry, const trace::Memory& memory) const;
+  [[nodiscard]] std::uint64_t number_of(const decode::Entry& entry, const trace::Memory& memory) const {
+    return sub_calls_.go_through(entry.abi, entry.number) ? sub_call_of(entry, memory) : entry.number;
+  }
   /// Checks the result of number_of(); a number without a description always passes.
-  [[nodiscard]] bool wants(Abi abi, std::uint64_t number) const;
+  [[nodiscard]] bool wants(Abi abi, std::uint64_t number) const {
+    return options_.calls.contains(abi, number) || is_unknown(abi, number);
+  }
   /// Checks the paths and descriptors among the arguments: -P and --trace-fds.
-  [[nodiscard]] bool wants_arguments(const decode::Entry& entry, const trace::Memory& memory) const;
+  [[nodiscard]] bool wants_arguments(const decode::Entry& entry, const trace::Memory& memory) const {
+    return !by_arguments() || matches_arguments(entry, memory);
+  }
   [[nodiscard]] bool wants_signal(int signal) const {
     return options_.signals.contains(static_cast<std::uint32_t>(signal));
   }
@@ -45,6 +51,9 @@ class Filter {
   [[nodiscard]] bool by_arguments() const { return !options_.paths.empty() || options_.trace_fds; }
 
  private:
+  [[nodiscard]] std::uint64_t sub_call_of(const decode::Entry& entry, const trace::Memory& memory) const;
+  [[nodiscard]] bool is_unknown(Abi abi, std::uint64_t number) const;
+  [[nodiscard]] bool matches_arguments(const decode::Entry& entry, const trace::Memory& memory) const;
   void resolve(const decode::Entry& entry, const trace::Memory& memory) const;
   [[nodiscard]] bool has_fds_inside(const spec::Signature& signature) const;
   [[nodiscard]] bool matches_inside(const decode::Entry& entry, const trace::Memory& memory) const;

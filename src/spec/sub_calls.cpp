@@ -53,11 +53,12 @@ void SubCalls::add(Abi abi, std::uint64_t through, std::string_view name, ClassM
     calls_.push_back({abi, through, first + calls_.size(), name, classes});
     if (!go_through(abi, through)) {
       multiplexers_.push_back({abi, through});
+      has_multiplexers_[index_of(abi)] = true;
     }
   }
 }
 
-bool SubCalls::go_through(Abi abi, std::uint64_t number) const {
+bool SubCalls::is_multiplexer(Abi abi, std::uint64_t number) const {
   return std::any_of(multiplexers_.begin(), multiplexers_.end(),
                      [&](const Multiplexer& call) { return call.number == number && call.abi == abi; });
 }

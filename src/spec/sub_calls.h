@@ -2,6 +2,7 @@
 // through ipc.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -36,7 +37,9 @@ class SubCalls {
     return number - first < calls_.size() ? &calls_[number - first] : nullptr;
   }
   /// Returns whether the kernel's number is that of a multiplexing call.
-  [[nodiscard]] bool go_through(Abi abi, std::uint64_t number) const;
+  [[nodiscard]] bool go_through(Abi abi, std::uint64_t number) const {
+    return has_multiplexers_[index_of(abi)] && is_multiplexer(abi, number);
+  }
   /// Returns the sub-call of that name of a multiplexing call; nullptr if there is none.
   [[nodiscard]] const SubCall* find(Abi abi, std::uint64_t through, std::string_view name) const;
 
@@ -46,10 +49,12 @@ class SubCalls {
     std::uint64_t number;
   };
 
+  [[nodiscard]] bool is_multiplexer(Abi abi, std::uint64_t number) const;
   void add(Abi abi, std::uint64_t through, std::string_view name, ClassMask classes);
 
   std::vector<SubCall> calls_;
   std::vector<Multiplexer> multiplexers_;  ///< the multiplexing calls
+  std::array<bool, abi_count> has_multiplexers_{};
 };
 
 }  // namespace tracer::spec
