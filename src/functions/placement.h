@@ -26,12 +26,12 @@ class Placement {
   void update(ptrace::Tracee& tracee);
   /// A resolver has chosen the code at `address` for `function`.
   void place_chosen(ptrace::Tracee& tracee, std::uint64_t address, trace::LibraryFunction& function);
-  /// Whether there was a program, and nothing in it or its libraries that the selection is about.
   /// Takes all breakpoints of a process away, for good.
   static void withdraw(ptrace::Tracee& tracee);
   /// Does so if the memory of the thread, which has run into the breakpoint at `address`, cannot be read any more: the
   /// process has asked the kernel to hide it. False: it can be read, or nothing helps.
   bool withdraw_if_hidden(ptrace::Tracee& tracee, std::uint64_t address);
+  /// Whether there was a program, and nothing in it or its libraries that the selection is about.
   [[nodiscard]] bool found_nothing() const { return looked_ && !found_; }
   /// Why parts of the selection have found nothing, as far as that can be said; a line each.
   [[nodiscard]] std::vector<std::string> reasons() const {

@@ -100,10 +100,15 @@ def find(name, installed=False):
     return shutil.which(name)
 
 
-def version(path):
-    """The first line of what it says of its version."""
+def said_of_version(path):
+    """The lines of what it says of its version."""
     said = subprocess.run([path, VERSION_OPTIONS.get(pathlib.Path(path).name, '-V')], capture_output=True, text=True, check=False)
-    return (said.stdout or said.stderr).splitlines()[0]
+    return (said.stdout or said.stderr).splitlines()
+
+
+def version(path):
+    """The first of those lines."""
+    return said_of_version(path)[0]
 
 
 def reference():
@@ -111,8 +116,11 @@ def reference():
     path = find('strace')
     if path is None:
         return None, 'there is no strace'
-    found = version(path)
+    found, *more = said_of_version(path)
     print(f'beside {found} ({path})', file=sys.stderr, flush=True)
+    # Under strace's name we claim its version.
+    if any('tracer' in line.split() for line in more):
+        return None, f'{path} is the tracer itself'
     return (path, '') if found == REFERENCE else (None, f'{found} is there, and needed is {REFERENCE}')
 
 
