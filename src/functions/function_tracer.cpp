@@ -246,7 +246,7 @@ void FunctionTracer::put_back(ptrace::Tracee& tracee) {
     static_cast<void>(thread.set_registers(registers.value()));
   }
   if (const auto place = state->space->undisplaced(registers.value().instruction_pointer())) {
-    state->reported = ThreadState::Reported{*place, registers.value().stack_pointer()};
+    state->expect_again({*place, registers.value().stack_pointer()});
     registers.value().set_instruction_pointer(*place);
     static_cast<void>(thread.set_registers(registers.value()));
   }
@@ -320,8 +320,7 @@ bool FunctionTracer::on_trap(ptrace::Tracee& tracee) {
     static_cast<void>(thread.set_registers(registers, at_trap));
     return true;
   }
-  const auto reported = std::exchange(state->reported, {});
-  if (!reported || reported->address != address || reported->stack_pointer != registers.stack_pointer()) {
+  if (!state->comes_again({address, registers.stack_pointer()})) {
     tracee.without_trap = &registers;
     on_breakpoint(tracee, registers, address);
     tracee.without_trap = nullptr;
@@ -345,7 +344,7 @@ void FunctionTracer::pass(ptrace::Tracee& tracee, std::uint64_t address, arch::R
   const Status stepped = thread.step();
   space->put_again(thread, address);
   if (!stepped) {
-    thread_state(tracee)->reported = ThreadState::Reported{address, registers.stack_pointer()};
+    thread_state(tracee)->expect_again({address, registers.stack_pointer()});
     if (stepped.error().number != EINTR) {
       ptrace::Running running = std::get<ptrace::Stopped>(std::move(tracee.thread)).went_on();
       tracee.thread = std::move(running);

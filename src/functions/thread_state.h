@@ -20,7 +20,13 @@ struct ThreadState final : ptrace::ThreadFunctions {
     std::uint64_t address = 0;
     std::uint64_t stack_pointer = 0;
   };
-  std::optional<Reported> reported;
+  void expect_again(const Reported& breakpoint) {
+    trace::keep_innermost(reported);
+    reported.push_back(breakpoint);
+  }
+  /// Whether the thread has come to such a breakpoint again.
+  bool comes_again(const Reported& breakpoint);
+  std::vector<Reported> reported;  ///< the last one last: a handler may come to breakpoints, too
   /// The stub that it came to last, where calls are only counted.
   struct Stub {
     const trace::LibraryFunction* function = nullptr;
@@ -41,6 +47,16 @@ struct ThreadState final : ptrace::ThreadFunctions {
   /// In a new process, the places where the kernel counts its creator's calls, but not its own yet.
   std::vector<std::uint64_t> inherited;
 };
+
+inline bool ThreadState::comes_again(const Reported& breakpoint) {
+  bool found = false;
+  // Handlers run below the stack of what they interrupt, so what is below this one is over.
+  while (!found && !reported.empty() && reported.back().stack_pointer <= breakpoint.stack_pointer) {
+    found = reported.back().address == breakpoint.address && reported.back().stack_pointer == breakpoint.stack_pointer;
+    reported.pop_back();
+  }
+  return found;
+}
 
 /// Null: its functions are not traced. FunctionTracer alone puts anything there.
 inline ThreadState* thread_state(const ptrace::Tracee& tracee) {
