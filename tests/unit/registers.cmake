@@ -1,6 +1,7 @@
 # Where the registers of a call are, against the system's own headers; what stands under a breakpoint.
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
-  add_executable(registers_tests ${CMAKE_CURRENT_LIST_DIR}/registers_x86_64_test.cpp)
+  add_executable(registers_tests ${CMAKE_CURRENT_LIST_DIR}/registers_x86_64_test.cpp
+                                 ${CMAKE_CURRENT_LIST_DIR}/code_x86_64_test.cpp)
 elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
   add_executable(registers_tests ${CMAKE_CURRENT_LIST_DIR}/breakpoint_aarch64_test.cpp)
 endif()

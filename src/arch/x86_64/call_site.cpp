@@ -131,7 +131,8 @@ std::optional<CallSite> find_call_site(std::span<const std::byte> code, std::uin
   while (at < call) {
     const auto rest = code.subspan(std::min<std::size_t>(code.size(), at - start));
     const auto instruction = decode(Abi::x86_64, rest);
-    if (!instruction) {
+    // A breakpoint covers the start of an instruction, whose rest is not the next one.
+    if (!instruction || std::ranges::equal(rest.first(instruction->facts.length), trap_instruction())) {
       return std::nullopt;
     }
     last[count++ % most_moved] = {at, instruction->facts.length, is_movable(*instruction)};
