@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "functions/inject.h"
 #include "proc/proc_files.h"
 
 namespace tracer::functions {
 namespace {
+
+constexpr std::uint64_t page_bytes = 65536;
+constexpr std::size_t most_pages = 64;
 
 /// Whether this result of an mmap says so; in 32-bit programs the upper half may be missing.
 bool is_taken(std::uint64_t result) {
@@ -240,7 +242,7 @@ Status Breakpoints::map_near(const ptrace::Stopped& thread, pid_t pid, std::uint
       return nowhere;
     }
     got = inject_call(
-        thread, pid, arch::mmap_number(abi),
+        thread, filtered, arch::mmap_number(abi),
         {wanted, page_bytes, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, no_file, 0});
   }
   if (!got) {
@@ -351,17 +353,16 @@ void Breakpoints::leave_page(const Page& page) {
 }
 
 bool Breakpoints::unmap(const ptrace::Stopped& thread) {
-  if (!stubs.unmap(thread)) {
+  if (!stubs.unmap(thread, filtered)) {
     return false;
   }
-  const pid_t pid = thread.tid();
   const auto registers = thread.registers();
   for (; !pages_.empty(); pages_.pop_back()) {
     const Page& page = pages_.back();
     if (!page.before.empty()) {
       static_cast<void>(thread.write(RemoteAddr(page.address), page.before));
     } else if (registers && !page.lost) {
-      const auto done = inject_call(thread, pid, arch::munmap_number(registers.value().mode_abi()),
+      const auto done = inject_call(thread, filtered, arch::munmap_number(registers.value().mode_abi()),
                                     {page.address, page.size, 0, 0, 0, 0});
       if (!done && done.error().number == EAGAIN) {
         return false;

@@ -15,6 +15,7 @@
 #include "arch/breakpoint.h"
 #include "functions/counting_stubs.h"
 #include "functions/goroutine_stacks.h"
+#include "functions/inject.h"
 #include "functions/library/modules.h"
 #include "ptrace/live_memory.h"
 #include "ptrace/stopped_thread.h"
@@ -148,6 +149,7 @@ class Breakpoints {
     bool is_done = false;                ///< there must be none any more
     std::uint64_t call_instruction = 0;  ///< see find_call_instruction(); found while the memory can be read
   } withdrawal;
+  Filtered filtered = Filtered::by_nobody;
   struct Hooks {
     bool loader = false;
     bool long_jumps = false;  ///< those of the C library do not go unseen
@@ -164,8 +166,6 @@ class Breakpoints {
     bool lost = false;
     std::vector<std::byte> before{};  ///< what is put back there in the end; empty: it was mapped for this
   };
-  static constexpr std::uint64_t page_bytes = 65536;
-  static constexpr std::size_t most_pages = 64;
 
   void lower_semaphores(const ptrace::Stopped& thread);
   [[nodiscard]] bool is_code(pid_t pid, std::uint64_t address) const;

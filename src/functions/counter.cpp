@@ -144,7 +144,7 @@ std::set<std::uint64_t> Counter::count_inside(ptrace::Tracee& tracee, const std:
     const auto found = space.place_near(thread, tracee.tid(), address, size, arch::native_abi());
     return found.ok() ? found.value() : 0;
   };
-  return space.stubs.add(thread, places, find_room, others);
+  return space.stubs.add(thread, places, find_room, others, space.filtered);
 }
 
 std::optional<std::uint64_t> Counter::give_up_stub(ptrace::Tracee& tracee, std::uint64_t address, std::uint64_t fault) {

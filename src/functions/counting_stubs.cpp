@@ -13,7 +13,6 @@
 
 #include "arch/breakpoint.h"
 #include "arch/syscall_abi.h"
-#include "functions/inject.h"
 #include "ptrace/shared_file.h"
 
 namespace tracer::functions {
@@ -22,10 +21,10 @@ namespace {
 constexpr std::size_t counter_size = sizeof(std::uint64_t);
 
 /// inject_call(), with the errors of the call among its own.
-Result<std::uint64_t> call(const ptrace::Stopped& thread, std::uint64_t number,
+Result<std::uint64_t> call(const ptrace::Stopped& thread, Filtered filtered, std::uint64_t number,
                            const std::array<std::uint64_t, 6>& arguments) {
   constexpr std::int64_t lowest_error = -4095;
-  auto result = inject_call(thread, thread.tid(), number, arguments);
+  auto result = inject_call(thread, filtered, number, arguments);
   const auto value = static_cast<std::int64_t>(result.ok() ? result.value() : 0);
   return value < 0 && value >= lowest_error ? Error{static_cast<int>(-value), {}} : result;
 }
@@ -46,19 +45,20 @@ void synchronize_processors() {
 
 // ---------------------------------------------------------------------------------------------- counters
 
-Result<std::shared_ptr<FunctionCounters>> FunctionCounters::create(const ptrace::Stopped& thread, std::uint64_t name) {
+Result<std::shared_ptr<FunctionCounters>> FunctionCounters::create(const ptrace::Stopped& thread, Filtered filtered,
+                                                                   std::uint64_t name) {
   if (has_limited_memory(thread.tid())) {
     return Error{ENOMEM, {}};
   }
-  const auto file = call(thread, SYS_memfd_create, {name, ptrace::shared_file_flags(), 0, 0, 0, 0});
+  const auto file = call(thread, filtered, SYS_memfd_create, {name, ptrace::shared_file_flags(), 0, 0, 0, 0});
   if (!file) {
     return file.error();
   }
   auto counters = std::make_shared<FunctionCounters>();
   auto ours = ptrace::map_shared_file(thread.tid(), file.value(), size, 0);
-  auto mapped = ours ? call(thread, SYS_mmap, {0, size, PROT_READ | PROT_WRITE, MAP_SHARED, file.value(), 0})
+  auto mapped = ours ? call(thread, filtered, SYS_mmap, {0, size, PROT_READ | PROT_WRITE, MAP_SHARED, file.value(), 0})
                      : Result<std::uint64_t>(ours.error());
-  static_cast<void>(call(thread, SYS_close, {file.value(), 0, 0, 0, 0, 0}));
+  static_cast<void>(call(thread, filtered, SYS_close, {file.value(), 0, 0, 0, 0, 0}));
   if (!mapped) {
     return mapped.error();
   }
@@ -67,8 +67,8 @@ Result<std::shared_ptr<FunctionCounters>> FunctionCounters::create(const ptrace:
   return counters;
 }
 
-bool FunctionCounters::unmap(const ptrace::Stopped& thread) const {
-  const auto done = call(thread, SYS_munmap, {address_, size, 0, 0, 0, 0});
+bool FunctionCounters::unmap(const ptrace::Stopped& thread, Filtered filtered) const {
+  const auto done = call(thread, filtered, SYS_munmap, {address_, size, 0, 0, 0, 0});
   return done || done.error().number != EAGAIN;
 }
 
@@ -130,7 +130,8 @@ void CountingStubs::write(const ptrace::Stopped& thread, const std::vector<ByJum
   }
 }
 
-bool CountingStubs::has_counters(const ptrace::Stopped& thread, std::uint64_t near, const FindRoom& find_room) {
+bool CountingStubs::has_counters(const ptrace::Stopped& thread, Filtered filtered, std::uint64_t near,
+                                 const FindRoom& find_room) {
   if (counters_ != nullptr || cannot_count_) {
     return counters_ != nullptr;
   }
@@ -139,7 +140,7 @@ bool CountingStubs::has_counters(const ptrace::Stopped& thread, std::uint64_t ne
   if (room == 0 || !thread.write(RemoteAddr(room), std::as_bytes(std::span(name))).ok()) {
     return false;
   }
-  auto created = FunctionCounters::create(thread, room);
+  auto created = FunctionCounters::create(thread, filtered, room);
   if (created) {
     counters_ = std::move(created).value();
   } else {
@@ -174,12 +175,12 @@ std::optional<CountingStubs::Stub> CountingStubs::make_stub(const ptrace::Stoppe
 }
 
 std::set<std::uint64_t> CountingStubs::add(const ptrace::Stopped& thread, std::span<const Place> places,
-                                           const FindRoom& find_room, Others others) {
+                                           const FindRoom& find_room, Others others, Filtered filtered) {
   std::set<std::uint64_t> counted;
   std::vector<ByJump::value_type*> changed;
   for (const Place& place : places) {
     const auto jump = arch::find_slot_jump(arch::native_abi(), place.code, place.address);
-    if (!jump || stubs_.contains(jump->address) || !has_counters(thread, jump->address, find_room)) {
+    if (!jump || stubs_.contains(jump->address) || !has_counters(thread, filtered, jump->address, find_room)) {
       continue;
     }
     auto stub = make_stub(thread, place, *jump, find_room);
@@ -228,8 +229,8 @@ void CountingStubs::forget(std::uint64_t start, std::uint64_t end) {
   }
 }
 
-bool CountingStubs::unmap(const ptrace::Stopped& thread) {
-  if (counters_ != nullptr && !counters_->unmap(thread)) {
+bool CountingStubs::unmap(const ptrace::Stopped& thread, Filtered filtered) {
+  if (counters_ != nullptr && !counters_->unmap(thread, filtered)) {
     return false;
   }
   counters_ = nullptr;

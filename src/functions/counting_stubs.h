@@ -15,6 +15,7 @@
 #include "arch/counting_stub.h"
 #include "base/mapping.h"
 #include "base/result.h"
+#include "functions/inject.h"
 #include "ptrace/stopped_thread.h"
 #include "trace/library_call.h"
 #include "trace/memory.h"
@@ -33,9 +34,10 @@ enum class Others : std::uint8_t {
 class FunctionCounters {
  public:
   /// Has the thread map them. `name`: address of a text in the process. An error as of inject_call().
-  static Result<std::shared_ptr<FunctionCounters>> create(const ptrace::Stopped& thread, std::uint64_t name);
+  static Result<std::shared_ptr<FunctionCounters>> create(const ptrace::Stopped& thread, Filtered filtered,
+                                                          std::uint64_t name);
   /// The same as Breakpoints::unmap().
-  bool unmap(const ptrace::Stopped& thread) const;
+  bool unmap(const ptrace::Stopped& thread, Filtered filtered) const;
 
   /// Returns the address in the process of a function's counter in the first shard; empty if there is none left.
   std::optional<std::uint64_t> counter_of(trace::LibraryFunction& function);
@@ -70,7 +72,7 @@ class CountingStubs {
 
   /// Counts calls at these places. Returns the addresses of those where that is possible.
   std::set<std::uint64_t> add(const ptrace::Stopped& thread, std::span<const Place> places, const FindRoom& find_room,
-                              Others others);
+                              Others others, Filtered filtered);
   /// Puts the code back at the places of the functions that `is_chosen` is true for. Returns their addresses.
   std::vector<std::uint64_t> remove(const ptrace::Stopped& thread,
                                     const std::function<bool(const trace::LibraryFunction&)>& is_chosen, Others others);
@@ -79,7 +81,7 @@ class CountingStubs {
   /// The code there is gone.
   void forget(std::uint64_t start, std::uint64_t end);
   /// Unmaps the counters; as Breakpoints::unmap().
-  bool unmap(const ptrace::Stopped& thread);
+  bool unmap(const ptrace::Stopped& thread, Filtered filtered);
 
   /// Returns what was counted since the last call.
   [[nodiscard]] std::vector<FunctionCounters::Count> take();
@@ -111,7 +113,7 @@ class CountingStubs {
   };
   using ByJump = std::map<std::uint64_t, Stub>;
 
-  bool has_counters(const ptrace::Stopped& thread, std::uint64_t near, const FindRoom& find_room);
+  bool has_counters(const ptrace::Stopped& thread, Filtered filtered, std::uint64_t near, const FindRoom& find_room);
   std::optional<Stub> make_stub(const ptrace::Stopped& thread, const Place& place, const arch::SlotJump& jump,
                                 const FindRoom& find_room);
   std::uint64_t take_room(std::uint64_t address, const FindRoom& find_room);

@@ -135,7 +135,7 @@ void FunctionTracer::begin(ptrace::Tracee& tracee) {
   placement_.update(tracee);
   if (const auto registers = ptrace::stopped_thread(tracee).registers()) {
     space_of(tracee).withdrawal.call_instruction =
-        find_call_instruction(ptrace::stopped_thread(tracee), tracee.tid(), registers.value().mode_abi());
+        find_call_instruction(ptrace::stopped_thread(tracee), registers.value().mode_abi());
   }
 }
 

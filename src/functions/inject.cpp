@@ -10,9 +10,9 @@
 
 namespace tracer::functions {
 
-std::uint64_t find_call_instruction(const ptrace::Stopped& thread, pid_t pid, Abi abi) {
+std::uint64_t find_call_instruction(const ptrace::Stopped& thread, Abi abi) {
   constexpr std::uint64_t most = 65536;
-  const auto [start, size] = library::vdso_of(pid);
+  const auto [start, size] = library::vdso_of(thread.tid());
   std::vector<std::byte> code(std::min(size, most));
   const ptrace::LiveMemory memory(thread.tid());
   code.resize(memory.read(RemoteAddr(start), code));
@@ -21,23 +21,32 @@ std::uint64_t find_call_instruction(const ptrace::Stopped& thread, pid_t pid, Ab
   return at == code.end() || wanted.empty() ? 0 : start + static_cast<std::uint64_t>(at - code.begin());
 }
 
-Result<std::uint64_t> inject_call(const ptrace::Stopped& thread, pid_t pid, std::uint64_t number,
+namespace {
+
+/// Whether its only filter is the one that we had it set.
+bool has_ours_alone(const ptrace::Stopped& thread, Filtered filtered) {
+  return filtered == Filtered::by_us && proc::number_field(thread.tid(), "Seccomp_filters") == 1;
+}
+
+}  // namespace
+
+Result<std::uint64_t> inject_call(const ptrace::Stopped& thread, Filtered filtered, std::uint64_t number,
                                   const std::array<std::uint64_t, 6>& arguments) {
   // A filter of its own might kill the process for a call that it never makes itself.
   const Error impossible{EPERM, {}};
-  if (proc::number_field(pid, "Seccomp") != 0) {
+  if (proc::number_field(thread.tid(), "Seccomp") != 0 && !has_ours_alone(thread, filtered)) {
     return impossible;
   }
   const auto registers = thread.registers();
   if (!registers) {
     return registers.error();
   }
-  const std::uint64_t instruction = find_call_instruction(thread, pid, registers.value().mode_abi());
-  return instruction != 0 ? inject_call_at(instruction, thread, number, arguments) : impossible;
+  const std::uint64_t instruction = find_call_instruction(thread, registers.value().mode_abi());
+  return instruction != 0 ? inject_call_at(instruction, thread, filtered, number, arguments) : impossible;
 }
 
-Result<std::uint64_t> inject_call_at(std::uint64_t instruction, const ptrace::Stopped& thread, std::uint64_t number,
-                                     const std::array<std::uint64_t, 6>& arguments) {
+Result<std::uint64_t> inject_call_at(std::uint64_t instruction, const ptrace::Stopped& thread, Filtered filtered,
+                                     std::uint64_t number, const std::array<std::uint64_t, 6>& arguments) {
   const auto saved = thread.registers();
   if (!saved) {
     return saved.error();
@@ -48,7 +57,8 @@ Result<std::uint64_t> inject_call_at(std::uint64_t instruction, const ptrace::St
     return set.error();
   }
   Result<std::uint64_t> result = Error{EPERM, {}};
-  if (const Status stepped = thread.step(); !stepped) {
+  const Status stepped = has_ours_alone(thread, filtered) ? thread.step_through_filter() : thread.step();
+  if (!stepped) {
     result = stepped.error();
   } else if (const auto after = thread.registers(); after && after.value().instruction_pointer() != instruction) {
     const auto value = static_cast<std::uint64_t>(after.value().result());

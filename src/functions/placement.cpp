@@ -100,8 +100,8 @@ bool Placement::withdraw_if_hidden(ptrace::Tracee& tracee, std::uint64_t address
   }
   // Even the trap cannot be taken away, unless the process shows its memory again for as long as that takes.
   const auto set_dumpable = [&](std::uint64_t value) {
-    return inject_call_at(space.withdrawal.call_instruction, thread, arch::prctl_number(registers.value().mode_abi()),
-                          {PR_SET_DUMPABLE, value, 0, 0, 0, 0});
+    return inject_call_at(space.withdrawal.call_instruction, thread, space.filtered,
+                          arch::prctl_number(registers.value().mode_abi()), {PR_SET_DUMPABLE, value, 0, 0, 0, 0});
   };
   if (!set_dumpable(1)) {
     return false;

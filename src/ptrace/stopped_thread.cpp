@@ -368,14 +368,18 @@ Status Stopped::write(RemoteAddr address, std::span<const std::byte> bytes) cons
 }
 
 Status Stopped::step() const {
-  return step(nullptr);
+  return step(nullptr, false);
 }
 
 Status Stopped::step_through_stops() const {
-  return step(&stop_signals_);
+  return step(&stop_signals_, false);
 }
 
-Status Stopped::step(std::vector<siginfo_t>* delivered) const {
+Status Stopped::step_through_filter() const {
+  return step(nullptr, true);
+}
+
+Status Stopped::step(std::vector<siginfo_t>* delivered, bool through_filter) const {
   const Error another_report{EAGAIN, {}};
   if (next_report(tid_, WNOHANG)) {
     return another_report;
@@ -410,13 +414,14 @@ Status Stopped::step(std::vector<siginfo_t>* delivered) const {
     const bool trapped = report && report->si_code == CLD_TRAPPED;
     const bool held_up = trapped && report->si_status >> 8 == PTRACE_EVENT_STOP;
     const bool stop_comes = delivered != nullptr && trapped && report->si_status == SIGSTOP;
+    const bool filtered = through_filter && trapped && report->si_status >> 8 == PTRACE_EVENT_SECCOMP;
     was_held_up = was_held_up || held_up;
     done = trapped && report->si_status == SIGTRAP;
     // If it was killed in between, its exit may be the next report, which must be left for the waiter.
     siginfo_t taken{};
-    stopped = (held_up || stop_comes || done) &&
+    stopped = (held_up || stop_comes || filtered || done) &&
               ::waitid(P_PID, static_cast<id_t>(tid_), &taken, WSTOPPED | WNOHANG | __WALL) == 0 && taken.si_pid != 0;
-    goes_on = held_up && stopped && waits < 2 && ++stops < most_stops;
+    goes_on = ((held_up && waits < 2) || filtered) && stopped && ++stops < most_stops;
     if (siginfo_t info; stop_comes && stopped && signal_info(info)) {
       delivered->push_back(info);
       signal = SIGSTOP;

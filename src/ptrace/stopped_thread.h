@@ -143,6 +143,8 @@ class Stopped {
   /// The same, but SIGSTOP, which nobody can block, does not end the step: it is delivered, and the thread has gone on
   /// in the group-stop. Another stop, with the same reason, follows then.
   Status step_through_stops() const;
+  /// The same as step(), through the stop that our seccomp filter makes at a call, which is not reported.
+  Status step_through_filter() const;
   /// The stop signals that were delivered so, and so will never be waited for.
   [[nodiscard]] std::vector<siginfo_t> take_stop_signals() const { return std::exchange(stop_signals_, {}); }
   /// What it is after a step() that has failed.
@@ -169,8 +171,9 @@ class Stopped {
   friend Result<std::optional<Report>> wait_for_any(Waiting waiting, bool with_system_time);
   friend Result<std::variant<Stopped, Exited>> wait_for(Running thread);
   explicit Stopped(pid_t tid) : tid_(tid) {}
-  /// `delivered`: where SIGSTOP is noted and delivered; null: it ends the step.
-  Status step(std::vector<siginfo_t>* delivered) const;
+  /// `delivered`: where SIGSTOP is noted and delivered; null: it ends the step. So do stops of a seccomp filter unless
+  /// `through_filter`.
+  Status step(std::vector<siginfo_t>* delivered, bool through_filter) const;
   pid_t tid_;
   mutable std::vector<siginfo_t> stop_signals_;
 };
