@@ -248,13 +248,9 @@ std::string why_not_inside(const cli::Options& options) {
 }
 
 /// Returns what keeps a program from counting calls of its functions itself; empty if it can.
-std::string why_not_count_functions_inside(const cli::Options& options, const functions::Options& function_options,
-                                           const process::EngineOptions& engine_options) {
+std::string why_not_count_functions_inside(const cli::Options& options, const functions::Options& function_options) {
   if (options.ltrace || !options.only_counts() || function_options.one_by_one || !options.extras.probes.empty()) {
     return "functions are shown, which needs breakpoints; -c -U calls,name -S calls counts them inside the program";
-  }
-  if (!engine_options.only_functions) {
-    return "system calls and functions are not counted together inside the program (add -e trace=none)";
   }
   if (!options.startup.follow_forks) {
     return "children that are not followed would count for their parents (add -f)";
@@ -276,17 +272,21 @@ Error refuse_inside(const std::string& why_not) {
   return {0, "--engine=inprocess: " + why_not + "; leave the option out to trace with ptrace"};
 }
 
+/// What traces functions; nothing if none is asked for. To be called once.
+ptrace::MakeFunctionHooks function_hooks(functions::Options& options) {
+  if (options.selection.empty()) {
+    return {};
+  }
+  return [&options](ptrace::EventSink& sink) {
+    return std::make_unique<functions::FunctionTracer>(std::move(options), sink);
+  };
+}
+
 /// The engine that drives the tracing of functions.
 Result<ChosenEngine> make_stopping_engine(process::EngineOptions engine_options, functions::Options function_options,
                                           const std::string& name,
                                           const std::function<void(const std::string&)>& complain) {
-  ptrace::MakeFunctionHooks make_functions;
-  if (!function_options.selection.empty()) {
-    make_functions = [&function_options](ptrace::EventSink& sink) {
-      return std::make_unique<functions::FunctionTracer>(std::move(function_options), sink);
-    };
-  }
-  auto engine = ptrace::make_ptrace_engine(std::move(engine_options), complain, make_functions);
+  auto engine = ptrace::make_ptrace_engine(std::move(engine_options), complain, function_hooks(function_options));
   if (!engine) {
     return engine.error();
   }
@@ -294,7 +294,7 @@ Result<ChosenEngine> make_stopping_engine(process::EngineOptions engine_options,
 }
 
 Result<ChosenEngine> make_inside_engine(const cli::Options& options, const process::EngineOptions& engine_options,
-                                        const spec::Tables& tables,
+                                        functions::Options function_options, const spec::Tables& tables,
                                         const std::function<void(const std::string&)>& complain) {
   if (const std::string why_not = why_not_inside(options); !why_not.empty()) {
     return refuse_inside(why_not);
@@ -314,7 +314,8 @@ Result<ChosenEngine> make_inside_engine(const cli::Options& options, const proce
                        options.format.output != cli::OutputFormat::text;
   recording.counts = only_sums(options);
   recording.stacks = options.format.stack_trace != cli::StackTrace::none;
-  auto engine = inprocess::make_inprocess_engine(engine_options, tables, recording, complain);
+  auto engine =
+      inprocess::make_inprocess_engine(engine_options, tables, recording, function_hooks(function_options), complain);
   if (!engine && engine.error().message.empty()) {
     return engine.error();  // all is said already
   }
@@ -356,16 +357,17 @@ Result<ChosenEngine> choose_engine(const cli::Options& options, process::EngineO
     if (options.startup.debug) {
       engine_options.debug = report;
     }
-    if (!names_functions(options)) {
-      return make_inside_engine(options, engine_options, tables, complain);
+    if (names_functions(options)) {
+      if (const std::string why_not = why_not_count_functions_inside(options, function_options); !why_not.empty()) {
+        return refuse_inside(why_not);
+      }
+      debug("functions: the program counts calls through its linkage tables, breakpoints the others");
+      function_options.counts_inside = true;
     }
-    const std::string why_not = why_not_count_functions_inside(options, function_options, engine_options);
-    if (!why_not.empty()) {
-      return refuse_inside(why_not);
+    if (names_functions(options) && engine_options.only_functions) {
+      return make_stopping_engine(std::move(engine_options), std::move(function_options), "inprocess", complain);
     }
-    debug("functions: the program counts calls through its linkage tables, breakpoints the others");
-    function_options.counts_inside = true;
-    return make_stopping_engine(std::move(engine_options), std::move(function_options), "inprocess", complain);
+    return make_inside_engine(options, engine_options, std::move(function_options), tables, complain);
   }
   bool kernel_watches_functions = false;
   if (names_functions(options) && !options.extras.any_scope()) {

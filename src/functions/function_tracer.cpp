@@ -130,12 +130,19 @@ void FunctionTracer::begin(ptrace::Tracee& tracee) {
   auto state = std::make_unique<ThreadState>();
   state->space = std::make_shared<Breakpoints>();
   state->space->recording.since_exec = ptrace::stopped_thread(tracee).event() == PTRACE_EVENT_EXEC;
+  state->space->filtered = tracee.filtered ? Filtered::by_us : Filtered::by_nobody;
   spaces_[tracee.tgid] = state->space;
   tracee.functions = std::move(state);
   placement_.update(tracee);
   if (const auto registers = ptrace::stopped_thread(tracee).registers()) {
     space_of(tracee).withdrawal.call_instruction =
         find_call_instruction(ptrace::stopped_thread(tracee), registers.value().mode_abi());
+  }
+}
+
+void FunctionTracer::conclude(ptrace::Tracee& tracee) {
+  if (counter_.notes_places() && thread_state(tracee) != nullptr) {
+    counter_.report_counts(tracee);
   }
 }
 

@@ -44,6 +44,7 @@ class FunctionTracer final : public ptrace::FunctionHooks {
   bool on_held(ptrace::Tracee& tracee) override;
   ptrace::Detachment prepare_detach(ptrace::Tracee& tracee, bool at_trap) override;
   void end_calls(ptrace::Tracee& tracee) override;
+  void conclude(ptrace::Tracee& tracee) override;
   [[nodiscard]] bool found_nothing() const override { return placement_.found_nothing(); }
   [[nodiscard]] std::vector<std::string> why_missed() const override;
 

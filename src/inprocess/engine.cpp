@@ -62,6 +62,7 @@ std::bitset<trace::max_filtered_number> multiplexers(const spec::Tables& tables)
 
 Result<std::unique_ptr<trace::Engine>> make_inprocess_engine(process::EngineOptions options, const spec::Tables& tables,
                                                              const RecordingOptions& recording,
+                                                             const ptrace::MakeFunctionHooks& functions,
                                                              const std::function<void(const std::string&)>& complain) {
   if (const Status able = arch::can_record_inside(); !able) {
     return able.error();
@@ -70,6 +71,9 @@ Result<std::unique_ptr<trace::Engine>> make_inprocess_engine(process::EngineOpti
     return Error{ENOSYS, "this build has no recorder"};
   }
   const bool attaches = !options.attach.empty();
+  if (attaches && functions) {
+    return Error{EINVAL, "-p takes system calls or functions, not both (-e trace=none), as calls of ours raise SIGSYS there"};
+  }
   if (attaches && options.launch) {
     return Error{EINVAL, "it takes processes that run (-p) or a program to start, not both"};
   }
@@ -121,7 +125,7 @@ Result<std::unique_ptr<trace::Engine>> make_inprocess_engine(process::EngineOpti
         ImageContents(capture::make_capture_plans(tables, mask_of(abi), limits), what),
         attaches ? StopsBy::dispatch : StopsBy::filter, sees_all_calls, calls, options.debug);
   };
-  return ptrace::make_ptrace_engine(options, complain, {}, make);
+  return ptrace::make_ptrace_engine(options, complain, functions, make);
 }
 
 }  // namespace tracer::inprocess

@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "capture/limits.h"
 #include "process/engine_options.h"
+#include "ptrace/function_hooks.h"
 #include "spec/spec.h"
 #include "trace/engine.h"
 
@@ -26,6 +27,7 @@ struct RecordingOptions {
 /// program here.
 Result<std::unique_ptr<trace::Engine>> make_inprocess_engine(process::EngineOptions options, const spec::Tables& tables,
                                                              const RecordingOptions& recording,
+                                                             const ptrace::MakeFunctionHooks& functions,
                                                              const std::function<void(const std::string&)>& complain);
 
 }  // namespace tracer::inprocess

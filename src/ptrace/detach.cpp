@@ -37,6 +37,9 @@ void ThreadControl::detach(Tracee& tracee) {
     tracee.call_reported = false;
     tracee.tampering.wish = nullptr;
     const bool was_visible = tracee.visible();
+    if (functions_ != nullptr) {
+      functions_->conclude(tracee);
+    }
     tracees_.set_visibility(tracee, Visibility::suppressed);
     if (was_visible) {
       sink_.emit(tracee, trace::Detached{});

@@ -103,6 +103,11 @@ Result<trace::RunEnd> PtraceEngine::run(trace::EventHandler& handler) {
   if (recorder_) {
     recorder_->conclude();
   }
+  if (functions_) {
+    for (const pid_t tid : tracees_.select([](const Tracee& tracee) { return tracee.visible(); })) {
+      functions_->conclude(*tracees_.find(tid));
+    }
+  }
   handler_ = nullptr;
   if (functions_ && functions_->found_nothing()) {
     const std::string_view remedy = options_.as_ltrace ? "" : "; --list-probes=PROG lists what there is";

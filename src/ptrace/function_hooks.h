@@ -61,8 +61,8 @@ struct Detachment {
   bool was_at_trap = false;  ///< a breakpoint raised the SIGTRAP that stopped it, which must not be delivered
 };
 
-/// Tracing of functions. All tracees are stopped threads, but for `child` of inherit() and the thread of end_calls()
-/// and leave_program(), which may have ended.
+/// Tracing of functions. All tracees are stopped threads, but for `child` of inherit(), the thread of conclude(), and
+/// that of end_calls() and leave_program(), which may have ended.
 class FunctionHooks {
  public:
   FunctionHooks() = default;
@@ -97,6 +97,8 @@ class FunctionHooks {
   virtual Detachment prepare_detach(Tracee& tracee, bool at_trap) = 0;
   /// The thread has ended, or another program has replaced its own: its open calls end.
   virtual void end_calls(Tracee& tracee) = 0;
+  /// Nothing that the thread does from now on, which may run, is of interest: reports what was counted in its process.
+  virtual void conclude(Tracee& tracee) = 0;
   /// Whether there was a program, and nothing in it or its libraries that is asked for.
   [[nodiscard]] virtual bool found_nothing() const = 0;
   /// Why parts of what is asked for were not found, as far as that can be said, and how much was lost; a line each.

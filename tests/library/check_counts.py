@@ -24,12 +24,17 @@ class Counter:
         self.bench = bench
         self.why_no_uprobes = bench.why_no_uprobes()
 
-    def count(self, engine, options, program, arguments=()):
-        """Calls by name, and the program's exit status."""
-        lines, status = self.bench.trace([f'--engine={engine}', '-q', '-c', '-U', 'calls,name', '-S', 'name', '-e',
-                                          'trace=none', *options], program, arguments)
-        rows = [line.split(maxsplit=1) for line in lines if '@' in line]
+    def count_all(self, engine, options, program, arguments=()):
+        """Calls of functions and system calls by name, and the program's exit status."""
+        lines, status = self.bench.trace([f'--engine={engine}', '-q', '-c', '-U', 'calls,name', '-S', 'name', *options], program,
+                                         arguments)
+        rows = [line.split(maxsplit=1) for line in lines if line.strip()[:1].isdigit() and not line.endswith(' total')]
         return {name: int(calls) for calls, name in rows}, status
+
+    def count(self, engine, options, program, arguments=(), trace='none'):
+        """Those of functions alone."""
+        found, status = self.count_all(engine, ['-e', f'trace={trace}', *options], program, arguments)
+        return {name: calls for name, calls in found.items() if '@' in name}, status
 
     def same(self, options, program, arguments=()):
         """What breakpoints count, which uprobes count, too, and the program itself with its children."""
@@ -124,15 +129,45 @@ def inside(counter):
             ('exec', [many], 3 * many, 7), ('deep', [5], None, 7), ('jumps', [5], 11, 7), ('killed', [many], many, -9),
             ('counters', [1000], 2000, 7), ('code', [1000], 2000, 7), ('trap', [1000], 2000, 7),
             ('library', [1000, plugin], 2002, 7)):
-        for round_ in range(rounds(1)):
+        for trace in ('none', 'all') * rounds(1):
             found, status = counter.count('inprocess', ['-f', '-e', 'library=abs'], program,
-                                          [way, *(str(argument) for argument in arguments)])
+                                          [way, *(str(argument) for argument in arguments)], trace)
             wanted = {'abs@libc.so.6': expected}
             if expected is None:
                 wanted, _ = counter.count('ptrace', ['-f', '-e', 'library=abs'], program, [way, str(arguments[0])])
                 expect(wanted['abs@libc.so.6'] > 2 * arguments[0], f'{way}: {wanted}')
             expect((found, status) == (wanted, wanted_status),
-                   f'{way}, round {round_}: {found}, status {status}; expected {wanted}')
+                   f'{way}, trace={trace}: {found}, status {status}; expected {wanted}')
+
+
+def with_calls(counter):
+    """Functions and system calls are counted in the same program, and each system call is one of a function here."""
+    program = counter.bench.build('together.c', ['gcc'])
+    plugin = counter.bench.build('together.c', ['gcc', '-shared', '-fPIC', '-fno-plt', '-DLIBRARY'], 'together.so')
+    many = 20000
+    for way, arguments, expected in (('threads', [1], many), ('threads', [2], 2 * many), ('threads', [8], 8 * many),
+                                     ('threads', [64], 64 * many), ('children', [6], 18 * many), ('exec', [], 3 * many),
+                                     ('interrupted', [], 2 * many), ('library', [plugin], 3 * many)):
+        for engine, option, share in (('inprocess', 'library=getppid', 1), ('inprocess', 'symbol=getppid@libc.so*', 100),
+                                      ('ptrace', 'symbol=getppid@libc.so*', 100)):
+            found, status = counter.count_all(engine, ['-f', '-e', option], program,
+                                              [way, str(many // share), *(str(argument) for argument in arguments)])
+            wanted = expected // share
+            expect((found.get('getppid@libc.so.6'), found.get('getppid'), status) == (wanted, wanted, 7),
+                   f'{way} {arguments}, {engine}, {option}: {found}, status {status}; expected {wanted}')
+
+
+def ended(counter):
+    """What was counted is shown though the tracer ends before the program, which has a seccomp filter of the tracer's."""
+    program = counter.bench.build('together.c', ['gcc'])
+    for kill in ([], ['--kill-on-exit']):
+        tracer = subprocess.Popen([counter.bench.tracer, '--engine=inprocess', '-f', '-c', '-I2', *kill, '-e', 'library=getppid',
+                                   str(program), 'endless', '1000'], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        tracer.stdout.read()  # until the program closes it
+        tracer.terminate()
+        found = {row.split()[1]: int(row.split()[0]) for row in tracer.stderr.read().splitlines() if row.strip()[:1].isdigit()}
+        tracer.wait(60)
+        expect(found.get('getppid@libc.so.6', 0) >= 1000 and found.get('getppid', 0) >= 1000, f'{kill}: {found}')
 
 
 def limited(counter):
@@ -200,7 +235,7 @@ def main():
         counter = Counter(Bench(os.path.abspath(tracer), sources, folder))
         cases = {name: (lambda n=name: check_variant(counter, n)) for name in VARIANTS}
         cases.update({function.__name__: (lambda f=function: f(counter))
-                      for function in (static, threads, children, plugin, unfinished, inside, limited, crowd, unwound,
+                      for function in (static, threads, children, plugin, unfinished, inside, with_calls, ended, limited, crowd, unwound,
                                         attached)})
         return run_cases(cases, sys.argv[3:])
 
