@@ -358,14 +358,16 @@ Result<ChosenEngine> choose_engine(const cli::Options& options, process::EngineO
       engine_options.debug = report;
     }
     if (names_functions(options)) {
-      if (const std::string why_not = why_not_count_functions_inside(options, function_options); !why_not.empty()) {
+      const std::string why_not = why_not_count_functions_inside(options, function_options);
+      function_options.counts_inside = why_not.empty();
+      if (!why_not.empty() && engine_options.only_functions) {
         return refuse_inside(why_not);
       }
-      debug("functions: the program counts calls through its linkage tables, breakpoints the others");
-      function_options.counts_inside = true;
-    }
-    if (names_functions(options) && engine_options.only_functions) {
-      return make_stopping_engine(std::move(engine_options), std::move(function_options), "inprocess", complain);
+      debug(why_not.empty() ? "functions: the program counts calls through its linkage tables, breakpoints the others"
+                            : "functions: breakpoints: " + why_not);
+      if (engine_options.only_functions) {
+        return make_stopping_engine(std::move(engine_options), std::move(function_options), "inprocess", complain);
+      }
     }
     return make_inside_engine(options, engine_options, std::move(function_options), tables, complain);
   }

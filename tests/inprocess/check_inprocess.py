@@ -38,20 +38,21 @@ class Runs:
 
 
 def joined(lines):
-    """Lines with the calls in one piece that another thread's line has cut."""
-    begun = {}
+    """Lines with the calls in one piece that another thread's line has cut, or a call from within."""
+    begun = collections.defaultdict(list)
     for line in lines:
         thread, _, rest = line.partition(' ')
         rest = rest.lstrip()
-        resumed = re.match(r'<\.\.\. \w+ resumed>(.*)', rest)
+        resumed = re.match(r'<\.\.\. [\w@.+-]+ resumed>(.*)', rest)
         if rest.endswith(' <unfinished ...>'):
-            begun[thread] = rest.removesuffix(' <unfinished ...>')
-        elif resumed and thread in begun:
-            yield f'{thread} {begun.pop(thread)}{resumed[1]}'
+            begun[thread].append(rest.removesuffix(' <unfinished ...>'))
+        elif resumed and begun[thread]:
+            yield f'{thread} {begun[thread].pop()}{resumed[1]}'
         else:
             yield line
-    for thread, rest in begun.items():
-        yield f'{thread} {rest} <unfinished ...>'
+    for thread, calls in begun.items():
+        for rest in calls:
+            yield f'{thread} {rest} <unfinished ...>'
 
 
 def canonical(lines):
@@ -192,6 +193,36 @@ def check_stacks(runs, calls, failures):
     failures.extend(f'interrupt: {line}' for line in unknown[:3])
 
 
+def check_functions(runs, calls, failures):
+    """Breakpoints report calls of functions between those that are recorded, also in functions that make the calls."""
+    both = ['-f', '-e', 'library=@MAIN', '-e', 'symbol=getppid+read@libc.so*']
+    for mode, count in (('', 30), ('pointers', 20), ('devices', 10), ('forks', 12), ('execs', 4), ('mappings', 20)):
+        compare(runs, both, [calls, mode, str(count)], failures)
+    compare(runs, ['-f', '-k', '-e', 'library=@MAIN'], [calls, 'deep', '20'], failures)
+    compare(runs, ['-f', '-yy', '-e', 'library=@MAIN'], [calls, 'descriptors', '20'], failures)
+    for mode, count in (('registers', 500), ('restart', 50), ('interrupt', 50), ('children', 10), ('stops', 50)):
+        bare = run([calls, mode, str(count)])
+        _, done = runs.traced('inprocess', both, [calls, mode, str(count)])
+        if (done.returncode, done.stdout) != (bare.returncode, bare.stdout):
+            failures.append(f'{mode} with functions: {done.returncode} {done.stdout!r}, untraced {bare.returncode} '
+                            f'{bare.stdout!r}: {done.stderr}')
+    for threads, each in ((1, 1000), (8, 200), (64, 20)):
+        lines, done = runs.traced('inprocess', ['-f', '-e', 'trace=getppid', '-e', 'library=getppid@MAIN'],
+                                  [calls, 'threads', str(each), str(threads)])
+        ends = [line for line in joined(lines) if re.search(r'\) += \d+$', line)]
+        found = tuple(sum(1 for line in ends if name in line) for name in (' getppid()', ' getppid@libc.so.6()'))
+        wanted = each * (threads + 1)
+        if (found, done.returncode) != ((wanted, wanted), 0):
+            failures.append(f'{threads} threads with functions: {found} instead of {wanted} each: {done.stderr}')
+    if runs.patched([calls, '', '200'], ['-f', '-e', 'library=@MAIN']) < 2:
+        failures.append('with functions, getppid and read are not patched in a loop of both')
+    trace = runs.directory / 'trace'
+    live, _ = runs.traced('inprocess', ['-f', '-e', 'library=@MAIN', f'--record={trace}'], [calls, 'forks', '12'])
+    run([runs.tracer, '-f', f'--replay={trace}', '-o', runs.directory / 'again'])
+    if (runs.directory / 'again').read_text().splitlines() != live or not any('getppid@libc' in line for line in live):
+        failures.append('functions in a recording: the replay differs')
+
+
 def check_forged_records(runs, calls, failures):
     """Whatever a program writes into the shared memory, the tracer goes on to its end."""
     for options in (['-f'], ['-f', '-yy', '-Y', '-v'], ['-f', '-k'], ['-f', '--format=json'], ['-f', f'--record={runs.directory / "trace"}']):
@@ -316,6 +347,7 @@ def main():
         check_same_output(runs, calls, failures)
         check_names(runs, calls, failures)
         check_stacks(runs, calls, failures)
+        check_functions(runs, calls, failures)
         check_forged_records(runs, calls, failures)
         check_recording(runs, calls, failures)
         check_recorded_names(runs, calls, failures)

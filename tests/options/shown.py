@@ -215,6 +215,7 @@ ROWS = [
     ('--engine=auto -e trace=chdir', 'fail', ['^chdir'], 'new'),
     ('--engine=ptrace -e trace=chdir', 'fail', ['^chdir'], 'new'),
     ('--engine=inprocess -f -e trace=chdir', 'fail', ['chdir'], 'new'),
+    ('--engine=inprocess -f -e trace=chdir -e library=chdir@MAIN', 'fail', [r'chdir@libc\S+\(.*unfinished', r'\bchdir\('], 'new'),
     ('--engine=inprocess -f -c -e trace=none -e library=chdir@MAIN', 'fail', [r'^ +calls syscall\n[- ]+\n +\d+ chdir@libc'], 'new'),
     ('--engine=bpf --bpf-buffer=1M -e trace=chdir', 'fail', ['^chdir'], 'new bpf'),
     ('--format=text -e trace=chdir', 'fail', ['^chdir'], 'new'),
