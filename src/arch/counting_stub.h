@@ -9,7 +9,9 @@
 #include <span>
 #include <vector>
 
+#include "arch/arch.h"
 #include "base/abi.h"
+#include "trace/memory.h"
 
 namespace tracer::arch {
 
@@ -32,7 +34,7 @@ struct SlotJump {
 std::optional<SlotJump> find_slot_jump(Abi abi, std::span<const std::byte> code, std::uint64_t address);
 
 /// Upper bound of the size of CountingStub::code, in bytes.
-inline constexpr std::size_t max_counting_stub_size = 40;
+inline constexpr std::size_t max_counting_stub_size = 56;
 
 struct CountingStub {
   std::vector<std::byte> code;
@@ -40,8 +42,10 @@ struct CountingStub {
   std::array<std::byte, SlotJump::size> jump{};  ///< what takes the place of the jump through the slot
 };
 
-/// Makes the stub that is to be at `to`. `counter`: address of the counter in the first shard. The stub changes the
-/// flags, and of the registers those alone that any PLT entry may change. Empty if `to` is too far away.
+/// Makes the stub that is to be at `to`. `counter`: address of the counter in the first shard. The stub changes nothing
+/// but the flags, and memory below the stack pointer. Empty if `to` is too far away.
 std::optional<CountingStub> make_counting_stub(const SlotJump& jump, std::uint64_t counter, std::uint64_t to);
+/// Gives a thread that is at this offset of a stub back what the stub keeps for it.
+void give_back(Registers& registers, std::size_t offset, const trace::Memory& memory);
 
 }  // namespace tracer::arch

@@ -44,6 +44,8 @@ std::optional<CountingStub> make_counting_stub(const SlotJump&, std::uint64_t, s
   return std::nullopt;
 }
 
+void give_back(Registers&, std::size_t, const trace::Memory&) {}
+
 std::uint64_t clock_ticks() {
   return 0;
 }

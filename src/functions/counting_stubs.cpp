@@ -260,15 +260,19 @@ const CountingStubs::ByJump::value_type* CountingStubs::find_by_code(std::uint64
   return &*stubs_.find(at->second);
 }
 
-std::optional<std::uint64_t> CountingStubs::outside(std::uint64_t address, const trace::Memory& memory) const {
+bool CountingStubs::lead_out(arch::Registers& registers, const trace::Memory& memory) const {
+  const std::uint64_t address = registers.instruction_pointer();
   const auto* stub = find_by_code(address);
   if (stub == nullptr) {
-    return std::nullopt;
+    return false;
   }
+  arch::give_back(registers, address - stub->second.code, memory);
   std::uint64_t target = 0;
   const auto into = std::as_writable_bytes(std::span(&target, 1));
   const bool is_counted = address - stub->second.code >= stub->second.counted;
-  return is_counted && memory.read(RemoteAddr(stub->second.slot), into) == into.size() ? target : stub->first;
+  const bool goes_on = is_counted && memory.read(RemoteAddr(stub->second.slot), into) == into.size();
+  registers.set_instruction_pointer(goes_on ? target : stub->first);
+  return true;
 }
 
 std::optional<CountingStubs::Lost> CountingStubs::find_lost(std::uint64_t address, std::uint64_t fault) const {

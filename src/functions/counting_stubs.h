@@ -90,8 +90,8 @@ class CountingStubs {
   [[nodiscard]] bool has_jump_at(std::uint64_t address) const { return stubs_.contains(address); }
   /// A thread has run into a trap where there is, or was, a jump to a stub: sees to it that there is none any more.
   void mend(const ptrace::Stopped& thread, std::uint64_t address, Others others);
-  /// Returns where a thread would be without us that is at `address`, in a stub. Empty if it is in none.
-  [[nodiscard]] std::optional<std::uint64_t> outside(std::uint64_t address, const trace::Memory& memory) const;
+  /// Gives a thread in a stub the registers that it would have without us. False if it is in none.
+  bool lead_out(arch::Registers& registers, const trace::Memory& memory) const;
   struct Lost {
     std::uint64_t place = 0;
     std::uint64_t jump = 0;

@@ -248,8 +248,7 @@ void FunctionTracer::put_back(ptrace::Tracee& tracee) {
   if (!registers) {
     return;
   }
-  if (const auto outside = state->space->stubs.outside(registers.value().instruction_pointer(), tracee.memory)) {
-    registers.value().set_instruction_pointer(*outside);
+  if (state->space->stubs.lead_out(registers.value(), tracee.memory)) {
     static_cast<void>(thread.set_registers(registers.value()));
   }
   if (const auto place = state->space->undisplaced(registers.value().instruction_pointer())) {
@@ -269,6 +268,7 @@ bool FunctionTracer::on_fault(ptrace::Tracee& tracee) {
   if (registers) {
     const std::uint64_t instruction = registers.value().instruction_pointer();
     if (const auto back = Counter::give_up_stub(tracee, instruction, address)) {
+      space_of(tracee).stubs.lead_out(registers.value(), tracee.memory);
       registers.value().set_instruction_pointer(*back);
       return ptrace::stopped_thread(tracee).set_registers(registers.value()).ok();
     }

@@ -6,6 +6,7 @@ whatever the program is.
 """
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -170,6 +171,37 @@ def ended(counter):
         expect(found.get('getppid@libc.so.6', 0) >= 1000 and found.get('getppid', 0) >= 1000, f'{kill}: {found}')
 
 
+def rewrite_entries(program, target, rewrite):
+    """Writes a program with other entries in the same linkage table. `rewrite`: makes one of the distance to the slot."""
+    plain = rb'\xf3\x0f\x1e\xfa\xff\x25(....)\x66\x0f\x1f\x44\x00\x00'  # endbr64, jmp *distance(%rip), nop
+    code, count = re.subn(plain, lambda found: rewrite(int.from_bytes(found[1], 'little', signed=True)), program.read_bytes(),
+                          flags=re.DOTALL)
+    expect(count > 3, f'{count} entries in {program}')
+    target.write_bytes(code)
+    target.chmod(0o755)
+    return target
+
+
+def entries(counter):
+    """Entries as other linkers write them: mold's leave a number in r11 for the resolver, which counting must leave alone,
+    and those of old linkers have the prefix bnd."""
+    folder = counter.bench.folder
+    library = counter.bench.build('entries.c', ['gcc', '-shared', '-fPIC', '-DLIBRARY'], 'entries.so')
+    program = counter.bench.build('entries.c', ['gcc', '-Wl,-z,ibtplt,-z,now', '-Wl,--no-as-needed', str(library)])
+    mold = rewrite_entries(program, folder / 'mold', lambda distance: b'\x41\xbb\7\0\0\0\xff\x25' +
+                           (distance - 2).to_bytes(4, 'little', signed=True) + b'\xcc' * 4)
+    bnd = rewrite_entries(program, folder / 'bnd', lambda distance: b'\xf3\x0f\x1e\xfa\xf2\xff\x25' +
+                          (distance - 1).to_bytes(4, 'little', signed=True) + b'\x0f\x1f\x44\0\0')
+    many = 100000000
+    for path in (program, mold, bnd):
+        found, status = counter.same(['-e', 'library=number'], path, ['100'])
+        expect((found, status) == ({'number@entries.so': 100}, 7), f'{path}: {found}, status {status}')
+        for trace in ('none', 'all'):
+            found, status = counter.count('inprocess', ['-f', '-e', 'library=number'], path, [str(many)], trace)
+            expect((found, status) == ({'number@entries.so': many}, 7), f'{path}, {trace}: {found}, status {status}')
+    return counter.why_no_uprobes
+
+
 def limited(counter):
     """A program whose address space is limited lacks none of it."""
     program, _ = counting(counter)
@@ -235,7 +267,7 @@ def main():
         counter = Counter(Bench(os.path.abspath(tracer), sources, folder))
         cases = {name: (lambda n=name: check_variant(counter, n)) for name in VARIANTS}
         cases.update({function.__name__: (lambda f=function: f(counter))
-                      for function in (static, threads, children, plugin, unfinished, inside, with_calls, ended, limited, crowd, unwound,
+                      for function in (static, threads, children, plugin, unfinished, inside, with_calls, ended, entries, limited, crowd, unwound,
                                         attached)})
         return run_cases(cases, sys.argv[3:])
 

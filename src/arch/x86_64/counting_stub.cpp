@@ -14,6 +14,13 @@ constexpr unsigned stack_bits = 23;
 constexpr unsigned shard_bits = 19;
 static_assert(std::size_t{1} << shard_bits == counter_shard_size);
 
+// The stub needs a register. Some linkers' entries (mold's) leave a number in r11 for their resolver, so it is kept
+// below the stack pointer, where signal handlers write nothing, and neither has the caller anything nor the function.
+constexpr std::size_t scratch = 11;
+constexpr std::uint64_t below_stack_pointer = 8;
+constexpr std::size_t behind_keeping = 5;
+constexpr std::size_t behind_counting = 30;
+
 bool starts_with(std::span<const std::byte> code, std::initializer_list<unsigned> bytes) {
   return code.size() >= bytes.size() &&
          std::equal(bytes.begin(), bytes.end(), code.begin(),
@@ -40,7 +47,9 @@ std::optional<SlotJump> find_slot_jump(Abi abi, std::span<const std::byte> code,
     return std::nullopt;
   }
   constexpr std::size_t endbr_size = 4;
-  const std::size_t offset = starts_with(code, {0xf3, 0x0f, 0x1e, 0xfa}) ? endbr_size : 0;
+  std::size_t offset = starts_with(code, {0xf3, 0x0f, 0x1e, 0xfa}) ? endbr_size : 0;
+  // A jump of ours can have the prefix bnd as well.
+  offset += starts_with(code.subspan(offset), {0xf2}) ? 1 : 0;
   const auto jump = code.subspan(offset);
   if (!starts_with(jump, {0xff, 0x25}) || jump.size() < SlotJump::size) {  // jmp *disp(%rip)
     return std::nullopt;
@@ -52,9 +61,9 @@ std::optional<SlotJump> find_slot_jump(Abi abi, std::span<const std::byte> code,
 }
 
 std::optional<CountingStub> make_counting_stub(const SlotJump& jump, std::uint64_t counter, std::uint64_t to) {
-  constexpr std::uint64_t counter_offset = 32;
-  constexpr std::uint64_t behind_add = 21;
-  constexpr std::uint64_t behind_code = 31;
+  constexpr std::uint64_t counter_offset = 48;
+  constexpr std::uint64_t behind_add = 26;
+  constexpr std::uint64_t behind_code = 41;
   constexpr std::size_t short_jump = 5;
   const auto there = distance(jump.address + short_jump, to);
   const auto slot = distance(to + behind_code, jump.slot);
@@ -63,6 +72,7 @@ std::optional<CountingStub> make_counting_stub(const SlotJump& jump, std::uint64
   }
   CountingStub stub;
   std::vector<std::byte>& code = stub.code;
+  append_bytes(code, {0x4c, 0x89, 0x5c, 0x24, 0xf8});               // mov %r11,-8(%rsp)
   append_bytes(code, {0x49, 0x89, 0xe3});                           // mov %rsp,%r11
   append_bytes(code, {0x49, 0xc1, 0xeb, stack_bits - shard_bits});  // shr $…,%r11
   append_bytes(code, {0x41, 0x81, 0xe3});                           // and $…,%r11d
@@ -70,10 +80,11 @@ std::optional<CountingStub> make_counting_stub(const SlotJump& jump, std::uint64
   append_bytes(code, {0x4c, 0x03, 0x1d});  // add counter(%rip),%r11
   append(code, static_cast<std::uint32_t>(counter_offset - behind_add));
   append_bytes(code, {0xf0, 0x49, 0xff, 0x03});  // lock incq (%r11)
-  stub.counted = code.size();
-  append_bytes(code, {0xff, 0x25});  // jmp *slot(%rip)
+  stub.counted = behind_counting;
+  append_bytes(code, {0x4c, 0x8b, 0x5c, 0x24, 0xf8});  // mov -8(%rsp),%r11
+  append_bytes(code, {0xff, 0x25});                    // jmp *slot(%rip)
   append(code, *slot);
-  append_bytes(code, {0xcc});
+  code.resize(counter_offset, std::byte{0xcc});
   append(code, counter);
   std::vector<std::byte> instead;
   append_bytes(instead, {0xe9});  // jmp to
@@ -81,6 +92,15 @@ std::optional<CountingStub> make_counting_stub(const SlotJump& jump, std::uint64
   append_bytes(instead, {0xcc});
   std::copy(instead.begin(), instead.end(), stub.jump.begin());
   return stub;
+}
+
+void give_back(Registers& registers, std::size_t offset, const trace::Memory& memory) {
+  std::uint64_t kept = 0;
+  const auto into = std::as_writable_bytes(std::span(&kept, 1));
+  if (offset >= behind_keeping && offset <= behind_counting &&
+      memory.read(RemoteAddr(registers.stack_pointer() - below_stack_pointer), into) == into.size()) {
+    registers.set_general(scratch, kept);
+  }
 }
 
 }  // namespace tracer::arch
