@@ -200,7 +200,7 @@ def check_functions(runs, calls, failures):
         compare(runs, both, [calls, mode, str(count)], failures)
     compare(runs, ['-f', '-k', '-e', 'library=@MAIN'], [calls, 'deep', '20'], failures)
     compare(runs, ['-f', '-yy', '-e', 'library=@MAIN'], [calls, 'descriptors', '20'], failures)
-    for mode, count in (('registers', 500), ('restart', 50), ('interrupt', 50), ('children', 10), ('stops', 50)):
+    for mode, count in (('registers', 500), ('restart', 50), ('children', 10), ('stops', 50)):
         bare = run([calls, mode, str(count)])
         _, done = runs.traced('inprocess', both, [calls, mode, str(count)])
         if (done.returncode, done.stdout) != (bare.returncode, bare.stdout):
