@@ -133,6 +133,12 @@ void FunctionTracer::begin(ptrace::Tracee& tracee) {
   state->space->filtered = tracee.filtered ? Filtered::by_us : Filtered::by_nobody;
   spaces_[tracee.tgid] = state->space;
   tracee.functions = std::move(state);
+  // The others may run into breakpoints at their first stop, which may be as they are detached from.
+  for (const pid_t tid : proc::threads_of(tracee.tgid)) {
+    if (ptrace::Tracee* other = sink_.find(tid); other != nullptr) {
+      join(*other);
+    }
+  }
   placement_.update(tracee);
   if (const auto registers = ptrace::stopped_thread(tracee).registers()) {
     space_of(tracee).withdrawal.call_instruction =

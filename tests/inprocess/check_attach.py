@@ -85,12 +85,14 @@ class Attached:
 def check_detaching(tracer, calls, out, seconds, failures):
     """Over and over, from threads in all kinds of calls, the program and its memory are as before."""
     cycles = 0
-    for options in (['-f'], ['-f', '-e', 'trace=getppid'], ['-f', '-k', '-yy']):
+    functions = 'library=fork+waitpid+pthread_join@MAIN'
+    for engine, options in (('inprocess', ['-f']), ('inprocess', ['-f', '-e', 'trace=getppid']), ('inprocess', ['-f', '-k', '-yy']),
+                            ('ptrace', ['-f', '-e', 'trace=getppid', '-e', functions])):
         program = Program([calls, 'until-told', '3', '4'])
         before, _ = program.code()
-        end = time.monotonic() + seconds / 3
+        end = time.monotonic() + seconds / 4
         while time.monotonic() < end:
-            tracing = Attached(tracer, out, program.pid, options)
+            tracing = Attached(tracer, out, program.pid, options, engine)
             if not tracing.wait_for('getppid()'):
                 failures.append(f'{options}: nothing was traced: {tracing.detach()[-500:]}')
                 break
@@ -101,6 +103,9 @@ def check_detaching(tracer, calls, out, seconds, failures):
                 failures.append(f'{options}, cycle {cycles}: the program has ended')
                 break
             after, ours = program.code()
+            if functions in options:
+                # A page for instructions under breakpoints stays where the last thread to leave is about to end.
+                after = {line: code for line, code in after.items() if line in before or ' 00:00 0 ' not in line}
             if after != before or ours:
                 changed = [line for line in after if after[line] != before.get(line)]
                 failures.append(f'{options}, cycle {cycles}: other code in {changed}, left {ours}: {said[-500:]}')
