@@ -47,6 +47,10 @@ Result<std::uint64_t> inject_call(const ptrace::Stopped& thread, Filtered filter
 
 Result<std::uint64_t> inject_call_at(std::uint64_t instruction, const ptrace::Stopped& thread, Filtered filtered,
                                      std::uint64_t number, const std::array<std::uint64_t, 6>& arguments) {
+  Result<std::uint64_t> result = Error{EPERM, {}};
+  if (thread.has_dispatch()) {  // SIGSYS might kill it
+    return result;
+  }
   const auto saved = thread.registers();
   if (!saved) {
     return saved.error();
@@ -56,7 +60,6 @@ Result<std::uint64_t> inject_call_at(std::uint64_t instruction, const ptrace::St
   if (const Status set = thread.set_registers(registers); !set) {
     return set.error();
   }
-  Result<std::uint64_t> result = Error{EPERM, {}};
   const Status stepped = has_ours_alone(thread, filtered) ? thread.step_through_filter() : thread.step();
   if (!stepped) {
     result = stepped.error();

@@ -148,6 +148,18 @@ bool CallRecording::is_outside(const Process& process, pid_t tid) const {
          (tracee->in_call || (!tracee->dispatched && sleeps_outside(tracee->tgid, tid)));
 }
 
+bool CallRecording::take_out_for_good(ptrace::Tracee& tracee) {
+  if (stops_by_ != StopsBy::dispatch || processes_.count(tracee.tgid) == 0) {
+    return true;
+  }
+  if (ptrace::stopped_thread(tracee).is_about_to_stop_for_dispatch()) {
+    return false;
+  }
+  take_out(tracee, false);
+  end_dispatch(tracee);
+  return true;
+}
+
 ptrace::Leaving CallRecording::prepare_detach(ptrace::Tracee& tracee) {
   using ptrace::Leaving;
   const auto found = processes_.find(tracee.tgid);
@@ -155,12 +167,7 @@ ptrace::Leaving CallRecording::prepare_detach(ptrace::Tracee& tracee) {
     return Leaving::now;
   }
   const auto& stopped = ptrace::stopped_thread(tracee);
-  if (stopped.is_about_to_stop_for_dispatch()) {
-    return Leaving::after_signal;
-  }
   Process& process = *found->second;
-  take_out(tracee, false);
-  end_dispatch(tracee);
   if (!process.image || abandoned_) {
     return Leaving::now;
   }

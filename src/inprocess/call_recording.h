@@ -54,6 +54,7 @@ class CallRecording final : public ptrace::CallRecorder {
   void on_exec(ptrace::Tracee& tracee, pid_t former) override;
   void distrust(ptrace::Tracee& tracee) override;
   [[nodiscard]] std::string why_not_attach(pid_t process) const override;
+  bool take_out_for_good(ptrace::Tracee& tracee) override;
   ptrace::Leaving prepare_detach(ptrace::Tracee& tracee) override;
   void abandon() override;
   void conclude() override;

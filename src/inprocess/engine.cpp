@@ -71,10 +71,6 @@ Result<std::unique_ptr<trace::Engine>> make_inprocess_engine(process::EngineOpti
     return Error{ENOSYS, "this build has no recorder"};
   }
   const bool attaches = !options.attach.empty();
-  if (attaches && functions) {
-    return Error{EINVAL,
-                 "-p takes system calls or functions, not both (-e trace=none), as calls of ours raise SIGSYS there"};
-  }
   if (attaches && options.launch) {
     return Error{EINVAL, "it takes processes that run (-p) or a program to start, not both"};
   }

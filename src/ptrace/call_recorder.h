@@ -24,10 +24,9 @@ struct Tracee;
 /// When the engine can detach from a stopped thread in whose process calls were recorded.
 enum class Leaving : std::uint8_t {
   now,
-  with_others,   ///< it is to stay stopped until all threads of its process are: see CallRecorder::prepare_detach()
-  after_signal,  ///< it must run on to the stop for a signal that was raised on our behalf
-  at_rest,       ///< it has to make a call for us, which it can do where PTRACE_INTERRUPT stops it
-  after_stop,    ///< it has stopped once more already, which is yet to be waited for
+  with_others,  ///< it is to stay stopped until all threads of its process are: see CallRecorder::prepare_detach()
+  at_rest,      ///< it has to make a call for us, which it can do where PTRACE_INTERRUPT stops it
+  after_stop,   ///< it has stopped once more already, which is yet to be waited for
 };
 
 /// Calls that our seccomp filter lets pass although they are wanted.
@@ -90,7 +89,10 @@ class CallRecorder {
   virtual void distrust(Tracee& tracee) = 0;
   /// Why calls of a process that runs cannot be recorded, with a remedy; empty if they can, or nobody knows.
   [[nodiscard]] virtual std::string why_not_attach(pid_t process) const = 0;
-  /// The engine is about to detach from the thread, which lives on: puts it where it would be without us. The last one
+  /// The engine is about to detach from the thread: puts it where it would be without us, and has it make no calls by
+  /// the recorder any more. False: it must run on to the stop for a signal that was raised on our behalf.
+  virtual bool take_out_for_good(Tracee& tracee) = 0;
+  /// The engine is about to detach from the thread, which lives on and was taken out so. The last one
   /// of its process takes out of the memory what is ours; then all can go.
   virtual Leaving prepare_detach(Tracee& tracee) = 0;
   /// Some threads do not stop: what is ours stays, in a state that needs no tracer.

@@ -114,6 +114,11 @@ void ThreadControl::try_detach(Tracee& tracee, int signal) {
     return;
   }
   const pid_t tid = tracee.tid();
+  // Before functions_, which may have it make calls of ours.
+  if (recorder_ != nullptr && !recorder_->take_out_for_good(tracee)) {
+    run_on(tracee, signal);
+    return;
+  }
   if (functions_ != nullptr) {
     using When = Detachment::When;
     const bool was_held = signal == SIGSTOP && functions_->on_held(tracee);
@@ -124,11 +129,10 @@ void ThreadControl::try_detach(Tracee& tracee, int signal) {
       return;
     }
     if (detachment.when != When::now) {
-      Running running = std::move(*stopped).resume(Resume::freely, signal);
+      const Running& running = run_on(tracee, signal);
       if (detachment.when == When::at_rest) {
         running.interrupt();
       }
-      tracee.thread = std::move(running);
       return;
     }
   }
@@ -156,17 +160,17 @@ bool ThreadControl::may_detach(Tracee& tracee, int signal) {
     case Leaving::after_stop:
       tracee.thread = std::get<Stopped>(std::move(tracee.thread)).went_on();
       return false;
-    case Leaving::after_signal:
     case Leaving::at_rest:
       break;
   }
-  tracee.memory.forget();
-  Running running = std::get<Stopped>(std::move(tracee.thread)).resume(Resume::freely, signal);
-  if (leaving == Leaving::at_rest) {
-    running.interrupt();
-  }
-  tracee.thread = std::move(running);
+  run_on(tracee, signal).interrupt();
   return false;
+}
+
+const Running& ThreadControl::run_on(Tracee& tracee, int signal) {
+  tracee.memory.forget();
+  tracee.thread = std::get<Stopped>(std::move(tracee.thread)).resume(Resume::freely, signal);
+  return std::get<Running>(tracee.thread);
 }
 
 void ThreadControl::detach_waiting() {

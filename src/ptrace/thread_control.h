@@ -54,6 +54,7 @@ class ThreadControl {
   void try_detach(Tracee& tracee, int signal);
   /// Whether what is ours in the thread's process allows to detach from it now; it has gone on otherwise, or waits.
   bool may_detach(Tracee& tracee, int signal);
+  const Running& run_on(Tracee& tracee, int signal);
   void detach(Tracee& tracee);
   void release(Tracee& tracee);
 

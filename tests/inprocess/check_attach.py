@@ -87,10 +87,10 @@ def check_detaching(tracer, calls, out, seconds, failures):
     cycles = 0
     functions = 'library=fork+waitpid+pthread_join@MAIN'
     for engine, options in (('inprocess', ['-f']), ('inprocess', ['-f', '-e', 'trace=getppid']), ('inprocess', ['-f', '-k', '-yy']),
-                            ('ptrace', ['-f', '-e', 'trace=getppid', '-e', functions])):
+                            ('ptrace', ['-f', '-e', 'trace=getppid', '-e', functions]), ('inprocess', ['-f', '-e', functions])):
         program = Program([calls, 'until-told', '3', '4'])
         before, _ = program.code()
-        end = time.monotonic() + seconds / 4
+        end = time.monotonic() + seconds / 5
         while time.monotonic() < end:
             tracing = Attached(tracer, out, program.pid, options, engine)
             if not tracing.wait_for('getppid()'):
