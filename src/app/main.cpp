@@ -11,6 +11,11 @@
 #include <variant>
 #include <vector>
 
+#if defined(TRACER_STATIC) && __has_include(<nss.h>)
+#include <nss.h>
+#define TRACER_ASKS_FILES_ALONE
+#endif
+
 #include "app/definitions.h"
 #include "app/doctor.h"
 #include "app/explaining.h"
@@ -223,6 +228,12 @@ int run(const std::vector<std::string>& words) {
 }  // namespace tracer::app
 
 int main(int argc, char** argv) {
+#ifdef TRACER_ASKS_FILES_ALONE
+  // What else nsswitch.conf(5) names is a library, which a static program cannot load.
+  for (const char* database : {"passwd", "group", "initgroups"}) {
+    ::__nss_configure_lookup(database, "files");
+  }
+#endif
   // A file size limit is a write that fails. A handler, unlike SIG_IGN, is not inherited by programs.
   struct sigaction former {};
   if (::sigaction(SIGXFSZ, nullptr, &former) == 0 && former.sa_handler == SIG_DFL) {
