@@ -21,6 +21,9 @@
 namespace tracer::ptrace {
 namespace {
 
+/// The first process of our PID namespace: when it ends, the kernel kills all others of the namespace, and so us.
+constexpr pid_t init_process = 1;
+
 /// Has registers only while the thread is stopped.
 class LiveStack final : public trace::StackSource {
  public:
@@ -326,6 +329,9 @@ void PtraceEngine::on_stop(Tracee& tracee, const Stop& stop) {
         recorder_->leave(tracee);
       }
       end_call(tracee);
+      if (tracee.tgid == init_process && handler_ != nullptr) {
+        handler_->idle();
+      }
       threads_.resume(tracee);
       break;
     case StopKind::exec:

@@ -4,6 +4,7 @@
 
 #include "catch.h"
 #include "program_run.h"
+#include "skip.h"
 
 namespace tracer::live {
 
@@ -59,6 +60,17 @@ TEST_CASE("a command that is not there leaves an empty output, not that of an ea
   CHECK(fs::exists(file));
   CHECK(contents(file).empty());
   CHECK(run("exec $T -ff -o " + file + "/x true").has(TRACER ": Can't fopen '" + file + "/x.PID': Not a directory"));
+}
+
+TEST_CASE("a tracer that ends with the first process of its PID namespace has written what came before") {
+  if (WEXITSTATUS(run("exec unshare -Urpf true").status) != 0) {
+    SKIP("no user namespaces here");
+  }
+  const Folder folder;
+  const std::string file = folder.file("out");
+  // The kernel kills the detached tracer when the program, the namespace's first process, ends.
+  CHECK(run("exec unshare -Urpf $T -D -o " + file + " -e exit_group sh -c 'exit 3'").status == 3 << 8);
+  CHECK(contents(file) == "exit_group(3)                           = ?\n");
 }
 
 TEST_CASE("a process that is gone gives the lines of a file no ids") {
