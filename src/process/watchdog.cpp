@@ -4,7 +4,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <ctime>
 #include <string>
@@ -36,6 +39,22 @@ unsigned long mask_of(const sigset_t& signals) {
   return mask;
 }
 
+/// Whether the thread is in a system call that waits for tracees, for other threads or for a time; also if that cannot
+/// be known.
+bool waits_for_others(pid_t tid) {
+  constexpr std::array waiting = {
+      SYS_wait4, SYS_waitid,      SYS_rt_sigtimedwait, SYS_futex,
+      SYS_ppoll, SYS_epoll_pwait, SYS_clock_nanosleep, SYS_restart_syscall,
+#ifdef SYS_poll
+      SYS_poll,  SYS_epoll_wait,
+#endif
+  };
+  const std::string call = read_file(proc::proc_path(tid, "syscall"));
+  long number = -1;
+  const auto parsed = std::from_chars(call.data(), call.data() + call.size(), number);
+  return parsed.ec != std::errc() || std::find(waiting.begin(), waiting.end(), number) != waiting.end();
+}
+
 }  // namespace
 
 Watchdog::Watchdog(const sigset_t& watched)
@@ -60,6 +79,13 @@ Watchdog::~Watchdog() {
   }
 }
 
+void Watchdog::owner_ends(int signal) {
+  if (runs_) {
+    ends_by_ = signal;
+    ::pthread_kill(thread_, SIGRTMAX);
+  }
+}
+
 void* Watchdog::start(void* self) {
   static_cast<Watchdog*>(self)->run();
   return nullptr;
@@ -79,10 +105,13 @@ Watchdog::Owner Watchdog::ask_owner() {
   used_ = now;
   const bool pending = (number_after(status, "\nSigPnd:", 16) & mask_of(watched_)) != 0;
   const bool runs = status.find("\nState:\tR") != std::string::npos;
-  if (!pending) {
+  if (!pending && ends_by_ == 0) {
     return Owner::has_taken_them;
   }
-  return computed_ > most_computed ? Owner::computes_too_long : runs || worked ? Owner::is_busy : Owner::sleeps;
+  if (pending && computed_ > most_computed) {
+    return Owner::computes_too_long;
+  }
+  return runs || worked || (!pending && waits_for_others(owner_tid_)) ? Owner::is_busy : Owner::sleeps;
 }
 
 void Watchdog::run() {
@@ -109,6 +138,8 @@ void Watchdog::run() {
         end_by(handed_on, owner == Owner::sleeps ? "waits in the kernel" : "is busy");
       }
       handed_on = owner == Owner::has_taken_them ? 0 : handed_on;
+    } else if (handed_on == 0) {
+      handed_on = ends_by_;
     }
   }
 }

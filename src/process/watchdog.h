@@ -14,7 +14,8 @@
 namespace tracer::process {
 
 /// A thread that takes the signals first and hands them to its owner. If the owner does not take one, and sleeps for a
-/// second or computes for five, the signal ends the process.
+/// second or computes for five, the signal ends the process. So it does if the owner ends and then sleeps for a second
+/// where it waits for nobody, such as in writing that it lets its tracees go.
 class Watchdog {
  public:
   /// `watched`: signals that end tracing, which the caller, the owner, has blocked and waits for.
@@ -23,6 +24,9 @@ class Watchdog {
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
+
+  /// Called by the owner, which ends because of this signal.
+  void owner_ends(int signal);
 
  private:
   static void* start(void* self);
@@ -39,8 +43,9 @@ class Watchdog {
   pthread_t thread_{};
   bool runs_ = false;
   std::atomic<bool> stops_ = false;
-  std::int64_t used_ = 0;      ///< the owner's processor time, in nanoseconds
-  std::int64_t computed_ = 0;  ///< of it, since it was handed a signal
+  std::atomic<int> ends_by_ = 0;  ///< the signal that the owner ends because of; 0: it does not end yet
+  std::int64_t used_ = 0;         ///< the owner's processor time, in nanoseconds
+  std::int64_t computed_ = 0;     ///< of it, since it was handed a signal
 };
 
 }  // namespace tracer::process

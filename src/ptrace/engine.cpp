@@ -134,6 +134,7 @@ void PtraceEngine::serve(trace::EventHandler& handler) {
       if (threads_.may_abandon()) {
         threads_.abandon_stragglers();  // asked twice
       } else if (!threads_.detaches_from_all()) {
+        waiter_->ends(interrupted->signal);
         pass_on(interrupted->signal);
         detach_all();
       }

@@ -138,6 +138,12 @@ void Waiter::expect_reports() {
   }
 }
 
+void Waiter::ends(int signal) {
+  if (watchdog_) {
+    watchdog_->owner_ends(signal);
+  }
+}
+
 void Waiter::ignore_signals() {
   watchdog_.reset();
   sigemptyset(&watched_);

@@ -55,6 +55,8 @@ class Waiter {
   /// Reports are about to come: Quiet says if they do not, even of one that slept already.
   void expect_reports();
 
+  /// Tracing ends because of this signal: who waits is ended by it where that takes too long (process::Watchdog).
+  void ends(int signal);
   /// From now on no signal ends anything, and the terminal's do not stop us.
   void ignore_signals();
 

@@ -5,6 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <ctime>
+
 #include "base/child.h"
 #include "catch.h"
 
@@ -18,7 +21,7 @@ sigset_t only(int signal) {
   return set;
 }
 
-/// Runs `owner(signals)` in a child, with a watchdog that has got SIGTERM, and returns how it ended.
+/// Runs `owner(signals, watchdog)` in a child, with a watchdog that has got SIGTERM, and returns how it ended.
 template <typename Owner>
 int end_of(const Owner& owner) {
   auto child = Child::fork();
@@ -29,9 +32,9 @@ int end_of(const Owner& owner) {
     ::alarm(patience);
     const sigset_t signals = only(SIGTERM);
     ::sigprocmask(SIG_BLOCK, &signals, nullptr);
-    const Watchdog watchdog(signals);
+    Watchdog watchdog(signals);
     ::kill(::getpid(), SIGTERM);
-    owner(signals);
+    owner(signals, watchdog);
     ::_exit(0);
   }
   return child.value().wait();
@@ -40,15 +43,41 @@ int end_of(const Owner& owner) {
 }  // namespace
 
 TEST_CASE("a signal that its owner takes ends nothing") {
-  const int status = end_of([](const sigset_t& signals) {
+  const int status = end_of([](const sigset_t& signals, Watchdog&) {
     int signal = 0;
     ::sigwait(&signals, &signal);
   });
   CHECK(WIFEXITED(status));
 }
 
+TEST_CASE("an owner that ends because of a signal may wait for time and for others") {
+  const int status = end_of([](const sigset_t& signals, Watchdog& watchdog) {
+    int signal = 0;
+    ::sigwait(&signals, &signal);
+    watchdog.owner_ends(signal);
+    const timespec longer_than_patience{2, 0};
+    ::nanosleep(&longer_than_patience, nullptr);
+  });
+  CHECK(WIFEXITED(status));
+}
+
+TEST_CASE("an owner that ends because of a signal may not write where nobody reads") {
+  const int status = end_of([](const sigset_t& signals, Watchdog& watchdog) {
+    int signal = 0;
+    ::sigwait(&signals, &signal);
+    watchdog.owner_ends(signal);
+    std::array<int, 2> pipe{};
+    REQUIRE(::pipe(pipe.data()) == 0);
+    const std::array<char, 4096> bytes{};
+    while (::write(pipe[1], bytes.data(), bytes.size()) > 0) {
+    }
+  });
+  REQUIRE(WIFSIGNALED(status));
+  CHECK(WTERMSIG(status) == SIGTERM);
+}
+
 TEST_CASE("a signal ends an owner that computes without an end") {
-  const int status = end_of([](const sigset_t&) {
+  const int status = end_of([](const sigset_t&, Watchdog&) {
     while (::getppid() != 0) {
     }
   });
