@@ -55,6 +55,20 @@ bool can_wake_watchdog() {
   return sent;
 }
 
+/// Ends because of the signal, and runs `last_work()` then.
+template <typename Work>
+int end_of_ending(const Work& last_work) {
+  if (!can_wake_watchdog()) {
+    SKIP("there is no SIGRTMAX here, and /proc/PID/syscall is of another machine");
+  }
+  return end_of([&](const sigset_t& signals, Watchdog& watchdog) {
+    int signal = 0;
+    ::sigwait(&signals, &signal);
+    watchdog.owner_ends(signal);
+    last_work();
+  });
+}
+
 }  // namespace
 
 TEST_CASE("a signal that its owner takes ends nothing") {
@@ -66,13 +80,7 @@ TEST_CASE("a signal that its owner takes ends nothing") {
 }
 
 TEST_CASE("an owner that ends because of a signal may wait for time and for others") {
-  if (!can_wake_watchdog()) {
-    SKIP("there is no SIGRTMAX here, and /proc/PID/syscall is of another machine");
-  }
-  const int status = end_of([](const sigset_t& signals, Watchdog& watchdog) {
-    int signal = 0;
-    ::sigwait(&signals, &signal);
-    watchdog.owner_ends(signal);
+  const int status = end_of_ending([] {
     const timespec longer_than_patience{2, 0};
     ::nanosleep(&longer_than_patience, nullptr);
   });
@@ -80,13 +88,7 @@ TEST_CASE("an owner that ends because of a signal may wait for time and for othe
 }
 
 TEST_CASE("an owner that ends because of a signal may not write where nobody reads") {
-  if (!can_wake_watchdog()) {
-    SKIP("there is no SIGRTMAX here, and /proc/PID/syscall is of another machine");
-  }
-  const int status = end_of([](const sigset_t& signals, Watchdog& watchdog) {
-    int signal = 0;
-    ::sigwait(&signals, &signal);
-    watchdog.owner_ends(signal);
+  const int status = end_of_ending([] {
     std::array<int, 2> pipe{};
     REQUIRE(::pipe(pipe.data()) == 0);
     const std::array<char, 4096> bytes{};
