@@ -52,10 +52,9 @@ trace::WantedCommands commands_to_explain(const spec::Tables& tables) {
 }
 
 /// Returns EngineOptions::no_filter_because.
-std::string why_no_filter(const cli::Options& options, const spec::Tables& tables) {
+std::string why_no_filter(const cli::Options& options, bool only_functions) {
   // A program that has a recorder cannot be detached from in any case.
-  const bool has_recorder =
-      options.extras.engine == cli::EngineChoice::inprocess && options.filters.trace.has_known(tables);
+  const bool has_recorder = options.extras.engine == cli::EngineChoice::inprocess && !only_functions;
   if (!has_recorder && (!options.extras.libraries.empty() || !options.extras.symbols.empty() ||
                         !options.extras.probes.empty() || options.ltrace)) {
     return "functions are traced, and their breakpoints have to be removed before detaching";
@@ -220,8 +219,8 @@ Result<process::EngineOptions> engine_options(const cli::Options& options, const
   if (options.extras.explain && options.output.to == cli::Output::To::standard_error) {
     result.wanted_commands = commands_to_explain(tables);
   }
-  result.no_filter_because = why_no_filter(options, tables);
   result.only_functions = !options.filters.trace.has_known(tables);
+  result.no_filter_because = why_no_filter(options, result.only_functions);
   return result;
 }
 

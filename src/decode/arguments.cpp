@@ -98,7 +98,7 @@ const Type* CallDecoder::plain_type(const Param& param) const {
     return nullptr;
   }
   const Type& type = tables_.types[param.type];
-  return type.kind == TypeKind::scalar && type.width != spec::long_double_wide ? &type : nullptr;
+  return Session::is_number(type) ? &type : nullptr;
 }
 
 /// Emits the plain arguments from the next one on, if that is not begun.

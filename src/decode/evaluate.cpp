@@ -300,9 +300,8 @@ std::int64_t Evaluator::argument_value(const spec::Param& param) const {
     return wrapping(raw);
   }
   const Type& type = tables_.types[param.type];
-  return wrapping(type.kind == TypeKind::scalar && type.width != spec::long_double_wide
-                      ? session_.in_register(type, raw)
-                      : session_.load(type, Place::in_register(raw)).value_or(raw));
+  return wrapping(Session::is_number(type) ? session_.in_register(type, raw)
+                                           : session_.load(type, Place::in_register(raw)).value_or(raw));
 }
 
 std::optional<std::uint64_t> Evaluator::argument_named(std::string_view name) const {

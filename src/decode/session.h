@@ -76,7 +76,11 @@ struct Session {
     }
     return spec::bytes_of(type.width, abi);
   }
-  /// A number (but a long double) or a pointer that a register holds.
+  /// Whether values of the type are numbers that a register can hold.
+  [[nodiscard]] static bool is_number(const spec::Type& type) {
+    return type.kind == spec::TypeKind::scalar && type.width != spec::long_double_wide;
+  }
+  /// A number (is_number()) or a pointer that a register holds.
   [[nodiscard]] std::uint64_t in_register(const spec::Type& type, std::uint64_t bits) const {
     return format::cut(bits, scalar_width(type), type.is_signed);
   }
