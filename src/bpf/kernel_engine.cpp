@@ -201,7 +201,7 @@ Result<trace::RunEnd> KernelEngine::run(trace::EventHandler& handler) {
     return started.error();
   }
   // The program has been started with the signal mask that it shall have; from here on signals wait for us.
-  const process::SignalWatch signals(options_.interruptible);
+  process::SignalWatch signals(options_.interruptible);
   attach_processes();
   if (!options_.launch && tracees_.empty() && !options_.scope.any()) {
     return Error{ESRCH, {}};
@@ -214,7 +214,7 @@ Result<trace::RunEnd> KernelEngine::run(trace::EventHandler& handler) {
   return end_;
 }
 
-void KernelEngine::serve(const process::SignalWatch& signals) {
+void KernelEngine::serve(process::SignalWatch& signals) {
   if (program_) {
     program_runs_ = true;
     if (options_.launch->takes_streams) {
@@ -235,6 +235,7 @@ void KernelEngine::serve(const process::SignalWatch& signals) {
       if (signal != SIGCHLD) {
         end_.interrupted_by_signal = true;
         end_.interrupting_signal = signal;
+        signals.engine_ends(signal);
         // What has happened until now is reported, unless the signal comes again.
         programs_.detach();
         take_rest([this, &signals] {

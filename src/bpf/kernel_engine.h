@@ -72,7 +72,7 @@ class KernelEngine : public trace::Engine {
   void attach_processes();
   void attach_process(pid_t pid);
   /// Serves until all that is watched has ended or a signal comes.
-  void serve(const process::SignalWatch& signals);
+  void serve(process::SignalWatch& signals);
   /// The handler's alarm, if it is time for it.
   void ring_alarm();
   /// How long to wait for reports, at most.

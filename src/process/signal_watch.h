@@ -24,6 +24,8 @@ class SignalWatch {
   [[nodiscard]] int fd() const { return fd_.get(); }
   /// The next one; 0 if there is none.
   [[nodiscard]] int next() const;
+  /// Called by an engine that ends because of this signal: see Watchdog.
+  void engine_ends(int signal);
 
  private:
   sigset_t former_mask_;

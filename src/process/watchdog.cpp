@@ -12,6 +12,7 @@
 #include <ctime>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/read_file.h"
 #include "base/write_all.h"
@@ -39,9 +40,9 @@ unsigned long mask_of(const sigset_t& signals) {
   return mask;
 }
 
-/// Whether the thread is in a system call that waits for tracees, for other threads or for a time; also if that cannot
-/// be known.
-bool waits_for_others(pid_t tid) {
+/// Whether this call, as /proc/PID/syscall shows it, waits for tracees, for other threads or for a time; also if that
+/// cannot be known.
+bool waits_for_others(std::string_view call) {
   constexpr std::array waiting = {
       SYS_wait4, SYS_waitid,      SYS_rt_sigtimedwait, SYS_futex,
       SYS_ppoll, SYS_epoll_pwait, SYS_clock_nanosleep, SYS_restart_syscall,
@@ -49,7 +50,6 @@ bool waits_for_others(pid_t tid) {
       SYS_poll,  SYS_epoll_wait,
 #endif
   };
-  const std::string call = read_file(proc::proc_path(tid, "syscall"));
   long number = -1;
   const auto parsed = std::from_chars(call.data(), call.data() + call.size(), number);
   return parsed.ec != std::errc() || std::find(waiting.begin(), waiting.end(), number) != waiting.end();
@@ -91,6 +91,13 @@ void* Watchdog::start(void* self) {
   return nullptr;
 }
 
+bool Watchdog::is_stuck() {
+  // One call after the other may sleep, as the removal of many probes does: that is work.
+  std::string call = read_file(proc::proc_path(owner_tid_, "syscall"));
+  std::swap(call, call_);
+  return call == call_ && !waits_for_others(call);
+}
+
 Watchdog::Owner Watchdog::ask_owner() {
   const std::string status = read_file(proc::proc_path(owner_tid_, "status"));
   clockid_t clock{};
@@ -111,7 +118,7 @@ Watchdog::Owner Watchdog::ask_owner() {
   if (pending && computed_ > most_computed) {
     return Owner::computes_too_long;
   }
-  return runs || worked || (!pending && waits_for_others(owner_tid_)) ? Owner::is_busy : Owner::sleeps;
+  return runs || worked || (!pending && !is_stuck()) ? Owner::is_busy : Owner::sleeps;
 }
 
 void Watchdog::run() {

@@ -9,13 +9,14 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace tracer::process {
 
 /// A thread that takes the signals first and hands them to its owner. If the owner does not take one, and sleeps for a
 /// second or computes for five, the signal ends the process. So it does if the owner ends and then sleeps for a second
-/// where it waits for nobody, such as in writing that it lets its tracees go.
+/// in one system call that waits for nobody, such as in writing that it lets its tracees go.
 class Watchdog {
  public:
   /// `watched`: signals that end tracing, which the caller, the owner, has blocked and waits for.
@@ -35,6 +36,8 @@ class Watchdog {
   enum class Owner : std::uint8_t { has_taken_them, is_busy, sleeps, computes_too_long };
   /// `sleeps`: since the last question.
   Owner ask_owner();
+  /// Whether the owner is in the system call of the last question, and that one waits for nobody.
+  bool is_stuck();
   [[noreturn]] static void end_by(int signal, std::string_view why);
 
   sigset_t watched_;
@@ -46,6 +49,7 @@ class Watchdog {
   std::atomic<int> ends_by_ = 0;  ///< the signal that the owner ends because of; 0: it does not end yet
   std::int64_t used_ = 0;         ///< the owner's processor time, in nanoseconds
   std::int64_t computed_ = 0;     ///< of it, since it was handed a signal
+  std::string call_;              ///< the owner's system call at the last question, with its arguments
 };
 
 }  // namespace tracer::process

@@ -87,6 +87,31 @@ TEST_CASE("an owner that ends because of a signal may wait for time and for othe
   CHECK(WIFEXITED(status));
 }
 
+TEST_CASE("an owner that ends because of a signal may make calls that sleep, one after the other") {
+  const int status = end_of_ending([] {
+    std::array<int, 2> ends{};
+    REQUIRE(::pipe(ends.data()) == 0);
+    constexpr int calls = 40;
+    constexpr timespec rest{0, 40'000'000};
+    std::array<char, calls> bytes{};
+    auto writer = Child::fork();
+    REQUIRE(writer);
+    for (char& byte : bytes) {
+      if (writer.value().valid()) {
+        REQUIRE(::read(ends[0], &byte, 1) == 1);
+      } else {
+        ::nanosleep(&rest, nullptr);
+        REQUIRE(::write(ends[1], &byte, 1) == 1);
+      }
+    }
+    if (!writer.value().valid()) {
+      ::_exit(0);
+    }
+    writer.value().wait();
+  });
+  CHECK(WIFEXITED(status));
+}
+
 TEST_CASE("an owner that ends because of a signal may not write where nobody reads") {
   const int status = end_of_ending([] {
     std::array<int, 2> pipe{};
