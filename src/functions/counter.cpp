@@ -14,6 +14,18 @@ namespace {
 
 using library::Module;
 
+/// The kernel counts there what it counts at the start, and sooner. 0 if there is no such place.
+std::size_t emulated_offset(const ptrace::Tracee& tracee, const Module& module, const Breakpoint& point,
+                            std::uint64_t address) {
+  constexpr std::size_t most_code = std::size_t{64} << 10;
+  if (point.stub != nullptr || point.function_size > most_code) {
+    return 0;
+  }
+  std::vector<std::byte> code(point.function_size);
+  const std::size_t size = tracee.memory.read(RemoteAddr(address), code);
+  return size == code.size() ? arch::emulated_offset(module.file->abi(), code) : 0;
+}
+
 /// Not 0.
 std::uint32_t number_of(std::string_view symbol) {
   return static_cast<std::uint32_t>(std::hash<std::string_view>()(symbol)) | 1U;
@@ -36,7 +48,7 @@ trace::FunctionCounter::Place Counter::place_of(ptrace::Tracee& tracee, const Mo
   const auto code = watched_code(space_of(tracee), tracee.memory, address);
   const auto start = file_offset(module, address);
   const auto behind = arch::uprobe_offset(module.file->abi(), code, point.stub != nullptr);
-  place.offset = start && behind ? *start + *behind : 0;
+  place.offset = start && behind ? *start + std::max(*behind, emulated_offset(tracee, module, point, address)) : 0;
   return place;
 }
 
