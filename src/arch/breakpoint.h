@@ -92,8 +92,7 @@ std::vector<FoundStub> find_stubs(Abi abi, std::span<const std::byte> code, std:
 std::optional<std::size_t> uprobe_offset(Abi abi, std::span<const std::byte> code, bool is_stub);
 
 /// Returns the offset in bytes of an instruction that the kernel emulates, in `code`, which is all of a function: every
-/// call comes there once, with the stack as it was and nothing read from memory that could be missing. Registers may
-/// have changed. 0 if there is none.
+/// call comes there once, with the registers (but for the flags) and the memory of its start. 0 if there is none.
 std::size_t emulated_offset(Abi abi, std::span<const std::byte> code);
 
 /// Whether a uprobe does no harm at the first instruction of `code`, which is that of a static probe: in the middle of
