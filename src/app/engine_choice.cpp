@@ -42,10 +42,8 @@ Result<std::shared_ptr<trace::FunctionCounter>> choose_function_counter(
   if (!options.only_counts()) {
     return Error{0, "calls are to be shown, not only counted"};
   }
-  if (!options.extras.probes.empty()) {
-    return Error{0, "static probes are watched by breakpoints alone"};
-  }
-  if (function_options.one_by_one) {
+  const bool has_functions = !options.extras.libraries.empty() || !options.extras.symbols.empty();
+  if (function_options.one_by_one && has_functions) {
     return Error{0,
                  "times and errors are known only where a function returns, and there nobody but ptrace stops; "
                  "-U calls,name -S calls does without"};
@@ -377,6 +375,7 @@ Result<ChosenEngine> choose_engine(const cli::Options& options, process::EngineO
     kernel_watches_functions = counter.ok();
     if (counter) {
       function_options.counter = std::move(counter).value();
+      function_options.one_by_one = false;
       debug("functions: uprobes count their calls in the kernel, where nobody stops for it");
     } else if (choice == EngineChoice::bpf) {
       auto recorder = choose_function_recorder(options, tables, prototypes);

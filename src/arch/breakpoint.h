@@ -91,6 +91,10 @@ std::vector<FoundStub> find_stubs(Abi abi, std::span<const std::byte> code, std:
 /// program.
 std::optional<std::size_t> uprobe_offset(Abi abi, std::span<const std::byte> code, bool is_stub);
 
+/// Returns the offset in bytes of an instruction that the kernel emulates, in `code`, which is all of a function: every
+/// call comes there once, with the registers (but for the flags) and the memory of its start. 0 if there is none.
+std::size_t emulated_offset(Abi abi, std::span<const std::byte> code);
+
 /// Whether a uprobe does no harm at the first instruction of `code`, which is that of a static probe: in the middle of
 /// a function.
 bool can_watch_static_probe(std::span<const std::byte> code);

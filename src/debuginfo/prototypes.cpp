@@ -44,6 +44,13 @@ std::vector<Dwarf_Die> parameters_of(Dwarf_Die function, bool& is_variadic) {
   return parameters;
 }
 
+/// Whether nothing is said of the parameters: `int f();` in C, `int f(...)` in C++, and functions that C code uses
+/// undeclared.
+bool takes_anything(Dwarf_Die function) {
+  Dwarf_Die first;
+  return ::dwarf_child(&function, &first) == 0 && ::dwarf_tag(&first) == DW_TAG_unspecified_parameters;
+}
+
 /// Whether a DIE with this tag may contain functions.
 bool is_scope(int tag) {
   return tag == DW_TAG_namespace || tag == DW_TAG_module || tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block ||
@@ -176,7 +183,8 @@ void Prototypes::find_declarations() {
     unit = ::dwfl_module_nextcu(file_.module(), unit, &bias);
     Dwarf_Die child;
     for (int more = unit == nullptr ? 1 : ::dwarf_child(unit, &child); more == 0 && ++dies < max_top_level;) {
-      if (::dwarf_tag(&child) == DW_TAG_subprogram && ::dwarf_hasattr(&child, DW_AT_declaration) != 0) {
+      if (::dwarf_tag(&child) == DW_TAG_subprogram && ::dwarf_hasattr(&child, DW_AT_declaration) != 0 &&
+          !takes_anything(child)) {
         declarations_.try_emplace(linkage_name(child), child);
       }
       Dwarf_Die next;
@@ -231,7 +239,7 @@ const spec::Call* Prototypes::describe(Dwarf_Die function, std::string_view name
   if (Dwarf_Die declaration = declaration_of(function); parameters.empty() && declaration.addr != function.addr) {
     parameters = parameters_of(declaration, is_variadic);
   }
-  if (parameters.empty() && !type_of(function) && !has_types(function)) {
+  if (parameters.empty() && (is_variadic || (!type_of(function) && !has_types(function)))) {
     return nullptr;
   }
   spec::Signature signature;

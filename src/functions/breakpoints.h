@@ -32,6 +32,7 @@ struct Breakpoint {
   /// As it was before the kernel was to watch here; copies of the memory may have the kernel's traps.
   std::array<std::byte, 2 * arch::max_instruction_size> watched_code{};
   std::size_t watched_size = 0;
+  std::uint32_t function_size = 0;  ///< in bytes; 0 if it is not known, or if no function starts here
 
   // The reasons for it.
   trace::LibraryFunction* stub = nullptr;  ///< a module's call of a function

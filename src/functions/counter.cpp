@@ -14,6 +14,31 @@ namespace {
 
 using library::Module;
 
+/// The kernel counts there what it counts at the start, and sooner. 0 if there is no such place.
+std::size_t emulated_offset(const ptrace::Tracee& tracee, const Module& module, const Breakpoint& point,
+                            std::uint64_t address) {
+  constexpr std::size_t most_code = std::size_t{64} << 10;
+  if (point.stub != nullptr || point.function_size > most_code) {
+    return 0;
+  }
+  std::vector<std::byte> code(point.function_size);
+  const std::size_t size = tracee.memory.read(RemoteAddr(address), code);
+  return size == code.size() ? arch::emulated_offset(module.file->abi(), code) : 0;
+}
+
+void report_counted_probes(ptrace::EventSink& sink, ptrace::Tracee& tracee, const Breakpoint& point,
+                           const trace::FunctionCounter::Count& count) {
+  const Module* module = space_of(tracee).module_at(count.address);
+  for (const Breakpoint::Probe& here : point.probes) {
+    if (module != nullptr) {
+      tracee.abi = module->file->abi();
+      const library::StaticProbe& probe = *here.probe;
+      report(sink, tracee,
+             trace::ProbeHit{&probe.provider, &probe.name, &module->name, count.address, {}, count.calls});
+    }
+  }
+}
+
 /// Not 0.
 std::uint32_t number_of(std::string_view symbol) {
   return static_cast<std::uint32_t>(std::hash<std::string_view>()(symbol)) | 1U;
@@ -26,6 +51,14 @@ trace::FunctionCounter::Place Counter::place_of(ptrace::Tracee& tracee, const Mo
   trace::FunctionCounter::Place place;
   place.address = address;
   place.is_narrow = word_size(module.file->abi()) == 4;
+  const auto code = watched_code(space_of(tracee), tracee.memory, address);
+  const auto start = file_offset(module, address);
+  if (!point.probes.empty()) {
+    const bool is_alone = point.stub == nullptr && point.entry == nullptr && point.entry_symbol.empty() &&
+                          point.resolved == nullptr && point.unreported == nullptr;
+    place.offset = start && is_alone && arch::can_watch_static_probe(code) ? *start : 0;
+    return place;
+  }
   if (point.stub != nullptr) {
     place.is_stub = true;
     place.symbol = number_of(point.stub->name);
@@ -33,10 +66,8 @@ trace::FunctionCounter::Place Counter::place_of(ptrace::Tracee& tracee, const Mo
     place.by_caller = true;
     place.symbol = number_of(point.entry_symbol);
   }
-  const auto code = watched_code(space_of(tracee), tracee.memory, address);
-  const auto start = file_offset(module, address);
   const auto behind = arch::uprobe_offset(module.file->abi(), code, point.stub != nullptr);
-  place.offset = start && behind ? *start + *behind : 0;
+  place.offset = start && behind ? *start + std::max(*behind, emulated_offset(tracee, module, point, address)) : 0;
   return place;
 }
 
@@ -254,6 +285,9 @@ void Counter::report_counts(ptrace::Tracee& tracee) {
   Breakpoints& space = space_of(tracee);
   for (const trace::FunctionCounter::Count& count : kernel_->take(tracee.tgid)) {
     Breakpoint* point = space.find(count.address);
+    if (point != nullptr) {
+      report_counted_probes(sink_, tracee, *point, count);
+    }
     trace::LibraryFunction* function =
         point == nullptr ? nullptr : functions_.called_at(space, *point, count.return_address);
     if (function != nullptr) {

@@ -299,7 +299,10 @@ void Placement::place_entries(ptrace::Tracee& tracee, const Module& module) {
         place_resolver(tracee, module, symbol, function);
         place_resolved(tracee, module, symbol, function);
       } else {
-        add_watched(tracee, address, [&](Breakpoint& point) { point.entry = &function; });
+        add_watched(tracee, address, [&](Breakpoint& point) {
+          point.entry = &function;
+          point.function_size = symbol.size;
+        });
       }
     }
   }

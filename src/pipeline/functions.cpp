@@ -145,7 +145,7 @@ trace::Verdict Pipeline::on(const trace::ProbeHit& hit, Thread& thread, const tr
   thread.abi = event.abi;
   if (summary_ != nullptr) {
     const std::string name = "usdt:" + *hit.provider + ':' + *hit.name;
-    summary_->count_function(event.abi, name, 1);
+    summary_->count_function(event.abi, name, hit.count);
     summary_->count_function_return(event.abi, name, false, std::chrono::nanoseconds(0));
   }
   if (records()) {

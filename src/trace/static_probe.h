@@ -21,7 +21,8 @@ struct ProbeHit {
   const std::string* name = nullptr;
   const std::string* module = nullptr;  ///< soname or file name
   std::uint64_t instruction_pointer = 0;
-  std::span<const ProbeValue> arguments;
+  std::span<const ProbeValue> arguments;  ///< none where hits are only counted
+  std::uint64_t count = 1;                ///< more where the kernel has counted them
 };
 
 }  // namespace tracer::trace

@@ -202,6 +202,23 @@ def entries(counter):
     return counter.why_no_uprobes
 
 
+def early(counter):
+    """Functions that jump or call before anything else are counted where they do; a loop must not lead there again."""
+    names = ('checked', 'looped', 'chosen', 'handed_on')
+    for level in ('-O0', '-O1', '-O2', '-Os'):
+        for width in ([], ['-m32']) if os.uname().machine == 'x86_64' else ([],):
+            for marks in ([], ['-fcf-protection=full']) if os.uname().machine == 'x86_64' else ([],):
+                command = ['gcc', level, *width, *marks]
+                library = counter.bench.build('early.c', [*command, '-shared', '-fPIC', '-DLIBRARY'], 'early.so', [])
+                program = library and counter.bench.build('early.c', [*command, '-Wl,--no-as-needed', str(library)], 'early', [])
+                if program is None:
+                    continue
+                for option in ('symbol=' + '+'.join(f'{name}@early.so' for name in names), 'library=' + '+'.join(names)):
+                    found, status = counter.same(['-e', option], program, ['100'])
+                    expect((found, status) == ({f'{name}@early.so': 100 for name in names}, 7), f'{command} {option}: {found}, {status}')
+    return counter.why_no_uprobes
+
+
 def limited(counter):
     """A program whose address space is limited lacks none of it."""
     program, _ = counting(counter)
@@ -268,7 +285,7 @@ def main():
         counter = Counter(Bench(os.path.abspath(tracer), sources, folder))
         cases = {name: (lambda n=name: check_variant(counter, n)) for name in VARIANTS}
         cases.update({function.__name__: (lambda f=function: f(counter))
-                      for function in (static, threads, children, plugin, unfinished, inside, with_calls, ended, entries, limited, crowd, unwound,
+                      for function in (static, threads, children, plugin, unfinished, inside, with_calls, ended, entries, early, limited, crowd, unwound,
                                         attached)})
         return run_cases(cases, sys.argv[3:])
 

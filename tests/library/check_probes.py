@@ -95,6 +95,26 @@ def watched_probes(bench):
         running.wait()
 
 
+def counted_probes(bench):
+    """By breakpoints and in the kernel alike, also where functions are counted beside them."""
+    program = bench.build('probes.c', ['gcc'], 'probes')
+    why_not = bench.why_no_uprobes()
+    for asked, functions in ((['-e', 'usdt=demo:*'], {}), (['-e', 'usdt=demo:*', '-e', 'symbol=main@probes'], {'main@probes': 1})):
+        for engine in ('ptrace', *(() if why_not else ('bpf',))):
+            columns = ['-U', 'calls,name', '-S', 'name'] if functions else []
+            lines, _ = bench.trace([f'--engine={engine}', '-q', '-c', '-e', 'trace=none', *columns, *asked], program)
+            rows = [line.split() for line in lines]
+            found = {row[-1]: int(row[0] if columns else row[3]) for row in rows if row and row[-1].startswith(('usdt:', 'main@'))}
+            wanted = {f'usdt:demo:{name}': 1 for name in ('plain', 'text', 'numbers', 'floats', 'memory')}
+            expect(found == {**wanted, 'usdt:demo:loop': 3, **functions}, f'{engine} {asked}: ' + '\n'.join(lines))
+    if why_not:
+        return why_not
+    done = subprocess.run([bench.tracer, '-d', '--engine=bpf', '-c', '-e', 'trace=none', '-e', 'usdt=demo:*', str(program)],
+                          capture_output=True, text=True, timeout=TIMEOUT)
+    expect('uprobes count' in done.stderr, done.stderr[:500])
+    return None
+
+
 def listed_probes(bench):
     program = bench.build('probes.c', ['gcc'], 'probes')
     done = subprocess.run([bench.tracer, '--list-probes', str(program)], capture_output=True, text=True, timeout=TIMEOUT)
@@ -116,7 +136,7 @@ def listed_probes(bench):
 
 
 CASES = {case.__name__: case
-         for case in (static_probes, odd_probes, watched_probes, listed_probes)}
+         for case in (static_probes, odd_probes, watched_probes, counted_probes, listed_probes)}
 
 
 def main():

@@ -287,6 +287,22 @@ def debugging_information_without_types(bench):
     expect(lines[0].startswith('twice@nested(3, ') and '/* guess */' in lines[0], 'got: ' + '\n'.join(lines))
 
 
+def vague_declarations(bench):
+    """`int f();` and calls of what is not declared say nothing of the parameters; another unit may."""
+    source = bench.folder / 'vague.c'
+    source.write_text('#ifdef LIBRARY\nint vague(int n) { return n; }\n#elif defined OTHER\nint vague(int n);\nint other() { return vague(8); }\n'
+                      '#else\nint other();\n#ifdef DECLARED\nint vague();\n#endif\n'
+                      'int main() {\n#ifdef WITH_OTHER\n  other();\n#endif\n  return vague(9);\n}\n#endif\n')
+    library = bench.build(str(source), ['gcc', '-s', '-shared', '-fPIC', '-DLIBRARY'], 'libvague.so', [])
+    other = bench.build(str(source), ['gcc', '-g', '-c', '-DOTHER'], 'other.o', [])
+    link = ['gcc', '-g', '-std=gnu89', '-w', '-Wl,--no-as-needed', str(library)]
+    for flags, guessed in (([], True), (['-DDECLARED'], True), (['-DDECLARED', '-DWITH_OTHER', str(other)], False)):
+        program = bench.build(str(source), [*link, *flags], 'vague', [])
+        lines, _ = bench.trace(['-q', '-a1', '-e', 'trace=none', '-e', 'library=vague@MAIN'], program)
+        wanted = r'vague@libvague\.so\(9, .* /\* guess \*/\) = 9' if guessed else r'vague@libvague\.so\(9\) = 9'
+        expect(re.fullmatch(wanted, lines[-2]), f'{flags}: ' + '\n'.join(lines))
+
+
 def separate_debugging_information(bench):
     program = build_described(bench, ['gcc'], ['-g'], [])
     library = bench.folder / 'libdescribed.so'
@@ -383,7 +399,7 @@ def parameters_by_address(bench):
 CASES = {case.__name__: case
          for case in (prototypes, prototypes_of_32_bits, prototypes_of_musl, structures_by_value,
                       standard_library_of_cxx, standard_types_of_cxx, standard_types_of_libcxx, standard_types_of_rust,
-                      classes_by_value, debugging_information, debugging_information_without_types,
+                      classes_by_value, debugging_information, vague_declarations, debugging_information_without_types,
                       separate_debugging_information,
                       served_debugging_information, symbols_of_debugging_information,
                       functions_in_functions, parameters_by_address)}

@@ -132,5 +132,26 @@ TEST_CASE("no uprobe is placed where the kernel refuses it, which would refuse a
   CHECK(uprobe_at({0xf3, 0x0f, 0x1e, 0xfa, 0x55}) == 4);        // endbr64, push %rbp
 }
 
+std::size_t emulated_at(std::initializer_list<unsigned char> code) {
+  return arch::emulated_offset(Abi::x86_64, std::as_bytes(std::span(code.begin(), code.size())));
+}
+
+TEST_CASE("a uprobe is placed where the kernel emulates, if every call comes there, and nothing else") {
+  if (!arch::can_break_at_functions(Abi::x86_64)) {
+    return;
+  }
+  CHECK(emulated_at({0x85, 0xff, 0x78, 0x01, 0xc3, 0xc3}) == 2);                          // test %edi,%edi; js
+  CHECK(emulated_at({0x83, 0x3d, 0, 0, 0, 0, 0, 0x74, 0x01, 0xc3, 0xc3}) == 7);           // cmpl $0,x(%rip); je
+  CHECK(emulated_at({0x48, 0x89, 0xf8, 0x85, 0xff, 0x78, 0x01, 0xc3, 0xc3}) == 0);        // mov %rdi,%rax before
+  CHECK(emulated_at({0xf3, 0x0f, 0x1e, 0xfa, 0x85, 0xff, 0x78, 0x01, 0xc3, 0xc3}) == 0);  // endbr64 before
+  CHECK(emulated_at({0x85, 0xff, 0x74, 0x04, 0xff, 0xcf, 0xeb, 0xf8, 0xc3}) == 2);        // a loop to the start
+  CHECK(emulated_at({0x85, 0xff, 0x74, 0x04, 0xff, 0xcf, 0xeb, 0xfa, 0xc3}) == 0);        // one to the je
+  CHECK(emulated_at({0x85, 0xff, 0x74, 0x02, 0xff, 0xe6, 0xc3}) == 0);                    // jmp *%rsi
+  CHECK(emulated_at({0x85, 0xff, 0x74, 0x20, 0xc3}) == 0);                                // je out of it
+  CHECK(emulated_at({0x83, 0x3f, 0x00, 0x74, 0x01, 0xc3, 0xc3}) == 0);                    // cmpl $0,(%rdi)
+  CHECK(emulated_at({0x85, 0xff, 0xc3}) == 0);
+  CHECK(emulated_at({}) == 0);
+}
+
 }  // namespace
 }  // namespace tracer

@@ -315,6 +315,10 @@ std::optional<std::size_t> uprobe_offset(Abi, std::span<const std::byte>, bool) 
   return 0;
 }
 
+std::size_t emulated_offset(Abi, std::span<const std::byte>) {
+  return 0;
+}
+
 std::optional<FunctionEntry> function_entry(const Registers& registers, const trace::Memory&) {
   FunctionEntry entry;
   static_assert(FunctionEntry::max_integers == 8);

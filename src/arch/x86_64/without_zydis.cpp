@@ -30,6 +30,10 @@ std::optional<std::size_t> uprobe_offset(Abi, std::span<const std::byte>, bool) 
   return std::nullopt;
 }
 
+std::size_t emulated_offset(Abi, std::span<const std::byte>) {
+  return 0;
+}
+
 std::optional<std::uint64_t> errno_address(Abi, std::uint64_t, const trace::Memory&, std::uint64_t) {
   return std::nullopt;
 }

@@ -136,7 +136,8 @@ void ModuleReader::add_function(std::vector<Symbol>& into, const GElf_Sym& symbo
       name.empty() || is_cold_part(name)) {
     return;
   }
-  into.push_back({name, symbol.st_value, type == STT_GNU_IFUNC, is_default});
+  const auto size = static_cast<std::uint32_t>(symbol.st_size);
+  into.push_back({name, symbol.st_value, type == STT_GNU_IFUNC, is_default, size == symbol.st_size ? size : 0});
 }
 
 void ModuleReader::read_symbols() {
