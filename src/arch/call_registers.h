@@ -1,42 +1,19 @@
-// The registers of an x86_64 program at a call, as the kernel would report them of a stopped thread. For the recorder,
-// which has no other code of this room.
+// A program's registers at a call, as the code that runs inside the program (src/inprocess/recorder) stores them, and
+// what that code needs of the processor. Headers alone: that code is linked with nothing of this room.
+//
+// Each file below has these:
+//   CallRegisters      plain data, as the recorder's assembly stores it: `general`, of which the first six are the
+//                      call's arguments, `flags`, `stack_pointer` and `behind_call`, and what else the assembly keeps
+//   StoredRegisters    a register set NT_PRSTATUS
+//   registers_at_call  makes one: behind the call instruction of a call of this number, before its result
+//   EntryLabels        addresses in the assembly that leads into the recorder and out of it
+//   address_end        behind a program's addresses
+//   clock_ticks        the processor's clock, in ticks of its own; all processors agree
+//   fetch_for_writing  has a line of the cache come
 #pragma once
 
-#include <sys/user.h>
-
-#include <cstdint>
-
-#include "arch/call_site.h"
-
-namespace tracer::arch {
-
-using StoredRegisters = user_regs_struct;
-
-/// The register set NT_PRSTATUS behind the call instruction of a call of this number, before its result.
-inline StoredRegisters registers_at_call(const CallRegisters& program, std::uint64_t number) {
-  constexpr std::uint16_t code_segment = 0x33;  // of 64-bit programs
-  constexpr std::uint16_t stack_segment = 0x2b;
-  const auto& [rdi, rsi, rdx, r10, r8, r9, rbx, rbp, r12, r13, r14, r15] = program.general;
-  StoredRegisters set{};
-  set.rdi = rdi;
-  set.rsi = rsi;
-  set.rdx = rdx;
-  set.r10 = r10;
-  set.r8 = r8;
-  set.r9 = r9;
-  set.rbx = rbx;
-  set.rbp = rbp;
-  set.r12 = r12;
-  set.r13 = r13;
-  set.r14 = r14;
-  set.r15 = r15;
-  set.r11 = set.eflags = program.flags;
-  set.rcx = set.rip = program.behind_call;
-  set.rax = set.orig_rax = number;
-  set.rsp = program.stack_pointer;
-  set.cs = code_segment;
-  set.ss = stack_segment;
-  return set;
-}
-
-}  // namespace tracer::arch
+#if defined(__x86_64__)
+#include "arch/x86_64/call_registers.h"
+#elif defined(__aarch64__)
+#include "arch/aarch64/call_registers.h"
+#endif

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -10,17 +9,18 @@
 #include <vector>
 
 #include "arch/arch.h"
+#include "arch/call_registers.h"
 #include "base/result.h"
-#include "trace/engine.h"
+#include "trace/memory.h"
 
 namespace tracer::arch {
 
 /// Whether calls of programs can be recorded inside them on this machine; the error says why not.
 Status can_record_inside();
 
-/// The calls that code of ours may make for the program: they do the same on another stack and at another place, and
-/// they change nothing that such code relies on.
-std::bitset<trace::max_filtered_number> recordable_calls();
+/// Whether Linux can have a thread of this machine raise SIGSYS for calls from elsewhere (syscall user dispatch), for
+/// processes that run already; the error says why not.
+Status can_dispatch_calls();
 
 /// A system call and the instructions before it that run in a stub instead. The first of these is as long as a jump at
 /// least, so that the jump replaces it alone: whoever jumps to one behind it, or was there already, finds what it
@@ -54,17 +54,11 @@ inline constexpr std::size_t largest_site_stub = 160;
 std::optional<SiteStub> make_site_stub(const CallSite& site, std::span<const std::byte> code, std::uint64_t at,
                                        std::uint64_t literal);
 
+using SiteJump = std::array<std::byte, Registers::site_jump_size>;
 /// A jump from `from` to `to`, to replace the first of the moved instructions. Empty if that is too far away.
-std::optional<std::array<std::byte, 5>> site_jump(std::uint64_t from, std::uint64_t to);
-
-/// The registers of a program at a call instruction.
-struct CallRegisters {
-  /// In the order of the call's arguments, then those that functions preserve, in the order of their numbers.
-  std::array<std::uint64_t, 12> general{};
-  std::uint64_t flags = 0;
-  std::uint64_t stack_pointer = 0;
-  std::uint64_t behind_call = 0;
-};
+std::optional<SiteJump> site_jump(std::uint64_t from, std::uint64_t to);
+/// How far a stub may be from its site, in bytes. Instructions that are moved reach as far around themselves again.
+std::uint64_t site_reach();
 
 /// Puts a thread that is in code of ours to the call instruction, before its call of this number.
 void put_before_call(Registers& registers, const CallRegisters& program, std::uint64_t number);
@@ -74,13 +68,13 @@ void put_behind_call(Registers& registers, const CallRegisters& program, std::ui
 void put_to_call(Registers& registers);
 /// Lets a copy that has faulted end there.
 void end_copy(Registers& registers, std::uint64_t behind_copy);
-/// Puts a thread that enters or leaves code of ours to where it comes from or goes to. `stored`: bytes on its stack
-/// that are ours. `flags`: what they have become; empty if they are as they were.
-void leave_entry(Registers& registers, std::uint64_t stored, std::optional<std::uint64_t> flags, std::uint64_t to);
-/// Where it goes to, and where it comes from.
-std::uint64_t destination(const Registers& registers);
-
-/// The processor's clock, in ticks of its own; all processors agree.
-std::uint64_t clock_ticks();
+/// Where the recorder's code begins, and where the registers of the program are all stored.
+struct EntryRange {
+  std::uint64_t entry = 0;
+  std::uint64_t entered = 0;
+};
+/// Puts a thread that enters or leaves the recorder to where it comes from or goes to, with what is stored on its stack
+/// (in `memory`) put back. False if it does neither.
+bool leave_entry(Registers& registers, const EntryRange& range, const EntryLabels& labels, const trace::Memory& memory);
 
 }  // namespace tracer::arch

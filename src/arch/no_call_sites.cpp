@@ -10,8 +10,8 @@ Status can_record_inside() {
   return Error{ENOSYS, "calls are recorded inside a program on x86_64 alone, by a tracer that was built with Zydis"};
 }
 
-std::bitset<trace::max_filtered_number> recordable_calls() {
-  return {};
+Status can_dispatch_calls() {
+  return can_record_inside();
 }
 
 std::optional<CallSite> find_call_site(std::span<const std::byte>, std::uint64_t, std::uint64_t) {
@@ -22,18 +22,21 @@ std::optional<SiteStub> make_site_stub(const CallSite&, std::span<const std::byt
   return std::nullopt;
 }
 
-std::optional<std::array<std::byte, 5>> site_jump(std::uint64_t, std::uint64_t) {
+std::optional<SiteJump> site_jump(std::uint64_t, std::uint64_t) {
   return std::nullopt;
+}
+
+std::uint64_t site_reach() {
+  return 0;
 }
 
 void put_before_call(Registers&, const CallRegisters&, std::uint64_t) {}
 void put_behind_call(Registers&, const CallRegisters&, std::uint64_t) {}
 void put_to_call(Registers&) {}
 void end_copy(Registers&, std::uint64_t) {}
-void leave_entry(Registers&, std::uint64_t, std::optional<std::uint64_t>, std::uint64_t) {}
 
-std::uint64_t destination(const Registers&) {
-  return 0;
+bool leave_entry(Registers&, const EntryRange&, const EntryLabels&, const trace::Memory&) {
+  return false;
 }
 
 std::optional<SlotJump> find_slot_jump(Abi, std::span<const std::byte>, std::uint64_t) {
@@ -45,9 +48,5 @@ std::optional<CountingStub> make_counting_stub(const SlotJump&, std::uint64_t, s
 }
 
 void give_back(Registers&, std::size_t, const trace::Memory&) {}
-
-std::uint64_t clock_ticks() {
-  return 0;
-}
 
 }  // namespace tracer::arch

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "arch/call_site.h"
+#include "arch/call_registers.h"
 
 namespace tracer::inprocess {
 namespace {

@@ -1,15 +1,16 @@
 #include "inprocess/call_recording.h"
 
-#include <fcntl.h>
 #include <fmt/core.h>
 #include <linux/prctl.h>
 #include <signal.h>
+#include <sys/syscall.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include "arch/breakpoint.h"
+#include "arch/syscall_abi.h"
 #include "base/clock.h"
 #include "base/read_file.h"
 #include "inprocess/dispatch.h"
@@ -27,80 +28,32 @@ constexpr std::chrono::microseconds most_between_collections{20'000};
 constexpr std::chrono::microseconds least_between_collections{500};
 constexpr std::uint64_t plenty = ring_size / 4;
 
-/// Numbers of x86_64, whatever the tracer is built for: the recorder is code of x86_64.
-enum Number : std::uint64_t {
-  nr_open = 2,
-  nr_mmap = 9,
-  nr_mprotect = 10,
-  nr_munmap = 11,
-  nr_brk = 12,
-  nr_mremap = 25,
-  nr_madvise = 28,
-  nr_shmat = 30,
-  nr_clone = 56,
-  nr_fork = 57,
-  nr_vfork = 58,
-  nr_shmdt = 67,
-  nr_truncate = 76,
-  nr_ftruncate = 77,
-  nr_creat = 85,
-  nr_remap_file_pages = 216,
-  nr_openat = 257,
-  nr_fallocate = 285,
-  nr_pkey_mprotect = 329,
-  nr_pkey_alloc = 330,
-  nr_io_uring_setup = 425,
-  nr_clone3 = 435,
-  nr_openat2 = 437,
-  nr_process_madvise = 440,
-};
-
-/// Calls after which memory may be gone that could be read before. None of them is recorded inside, open and openat not
-/// where they truncate.
-constexpr std::array<std::uint64_t, 16> unmapping_calls{
-    nr_munmap, nr_mmap,  nr_mremap,   nr_mprotect,  nr_pkey_mprotect,    nr_madvise, nr_process_madvise, nr_brk,
-    nr_shmat,  nr_shmdt, nr_truncate, nr_ftruncate, nr_remap_file_pages, nr_creat,   nr_openat2,         nr_fallocate};
-
-bool unmaps(const ptrace::CallState& entry) {
-  if (entry.number == nr_open || entry.number == nr_openat) {
-    return (entry.args[entry.number == nr_open ? 1 : 2] & O_TRUNC) != 0;
-  }
-  return std::find(unmapping_calls.begin(), unmapping_calls.end(), entry.number) != unmapping_calls.end();
-}
-
-/// Whether the call may copy the memory to a child.
-bool forks(const ptrace::CallState& entry) {
-  constexpr std::array<std::uint64_t, 4> calls{nr_clone, nr_fork, nr_vfork, nr_clone3};
-  return entry.abi != Abi::x86_64 || std::find(calls.begin(), calls.end(), entry.number) != calls.end();
+bool is_native(const ptrace::CallState& entry) {
+  return entry.abi == arch::native_abi();
 }
 
 /// Whether the call changes the mappings at the addresses of the recorder. A wish of mmap and shmat that is no order is
 /// met elsewhere, and taken for an order here.
 bool concerns_us(const ptrace::CallState& entry) {
-  if (entry.abi != Abi::x86_64 || !unmaps(entry)) {
-    return false;
-  }
   const auto overlaps = [](std::uint64_t start, std::uint64_t size) {
     return start < recorder_address + whole_size && size > recorder_address - std::min(start, recorder_address);
   };
   const auto& args = entry.args;
-  switch (entry.number) {
-    case nr_mremap:
+  switch (is_native(entry) ? entry.number : ~std::uint64_t{0}) {
+    case SYS_mremap:
       return overlaps(args[0], args[1]) || overlaps(args[4], args[2]);
-    case nr_shmat:
+    case SYS_shmat:
       return overlaps(args[1], whole_size);
-    case nr_brk:
-    case nr_truncate:
-    case nr_ftruncate:
-    case nr_creat:
-    case nr_open:
-    case nr_openat:
-    case nr_openat2:
-    case nr_fallocate:
-    case nr_process_madvise:
-      return false;
-    default:
+    case SYS_munmap:
+    case SYS_mmap:
+    case SYS_mprotect:
+    case SYS_pkey_mprotect:
+    case SYS_madvise:
+    case SYS_shmdt:
+    case SYS_remap_file_pages:
       return overlaps(args[0], args[1]);
+    default:
+      return false;
   }
 }
 
@@ -133,7 +86,7 @@ CallRecording::CallRecording(ImageContents contents, StopsBy stops_by, bool sees
       debug_(std::move(debug)) {}
 
 ptrace::Exemption CallRecording::exemption() const {
-  return {recorder_address, free_page_size, nr_mmap, contents_.secret()};
+  return {recorder_address, free_page_size, SYS_mmap, contents_.secret()};
 }
 
 void CallRecording::collect() {
@@ -307,7 +260,7 @@ void CallRecording::before_call(ptrace::Tracee& tracee, const ptrace::CallState&
     return;
   }
   Process& process = *found->second;
-  if (forks(state)) {
+  if (!is_native(state) || contents_.forks(state.number)) {
     process.forking.push_back(tracee.tid());
   }
   if (concerns_us(state) && !process.off) {
@@ -323,10 +276,10 @@ void CallRecording::before_call(ptrace::Tracee& tracee, const ptrace::CallState&
     say_off(tracee.tgid, other_root);
     changing_root_.push_back(tracee.tid());
   }
-  if (state.abi != Abi::x86_64 || state.number == nr_pkey_alloc || state.number == nr_io_uring_setup) {
+  if (!is_native(state) || state.number == SYS_pkey_alloc || state.number == SYS_io_uring_setup) {
     process.remembers = false;
     update_generation(process);
-  } else if (unmaps(state)) {
+  } else if (contents_.unmaps(state.number, state.args)) {
     process.unmapping.push_back(tracee.tid());
     update_generation(process);
   }
@@ -355,7 +308,7 @@ void CallRecording::after_call(ptrace::Tracee& tracee, const ptrace::CallState& 
   if (std::erase(changing_root_, tracee.tid()) != 0) {
     look_at_roots();  // others may have it in common (CLONE_FS)
   }
-  if (!tracee.visible() || tracee.detaching || state.abi != Abi::x86_64 || is_to_be_restarted(state.result) ||
+  if (!tracee.visible() || tracee.detaching || !is_native(state) || is_to_be_restarted(state.result) ||
       process_of(tracee).off || tracee.stops_at_all) {
     return;
   }

@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 
+#include "arch/syscall_abi.h"
 #include "base/read_file.h"
 #include "inprocess/layout.h"
 #include "proc/proc_files.h"
@@ -22,7 +23,7 @@
 namespace tracer::inprocess {
 
 bool changes_dispatch(const ptrace::CallState& entry, const trace::Memory& memory) {
-  if (entry.abi != Abi::x86_64) {
+  if (entry.abi != arch::native_abi()) {
     return false;
   }
   if (entry.number == SYS_prctl) {

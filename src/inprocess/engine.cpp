@@ -1,5 +1,7 @@
 #include "inprocess/engine.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -33,6 +35,23 @@ constexpr std::array<std::string_view, 10> returns_details{"socket",     "socket
 /// These may decide what becomes of SIGSYS in threads that are dispatched.
 constexpr std::array<std::string_view, 2> changes_dispatch_or_mask{"rt_sigaction", "rt_sigprocmask"};
 
+/// These return elsewhere, or not at all, or look at the stack pointer or at the instruction pointer.
+constexpr std::array<std::string_view, 15> looks_at_registers{
+    "clone",        "clone3",          "fork",        "vfork", "execve",           "execveat", "exit",     "exit_group",
+    "rt_sigreturn", "restart_syscall", "sigaltstack", "rseq",  "rseq_slice_yield", "uprobe",   "uretprobe"};
+/// These may copy the memory to a child.
+constexpr std::array<std::string_view, 4> copies_memory{"clone", "clone3", "fork", "vfork"};
+/// After these memory may be gone that could be read before.
+constexpr std::array<std::string_view, 16> takes_memory{
+    "munmap", "mmap",  "mremap",   "mprotect",  "pkey_mprotect",    "madvise", "process_madvise", "brk",
+    "shmat",  "shmdt", "truncate", "ftruncate", "remap_file_pages", "creat",   "openat2",         "fallocate"};
+/// These change the memory in other ways, the thread-local data, or what calls do.
+constexpr std::array<std::string_view, 14> changes_conditions{
+    "pkey_alloc", "io_uring_setup", "arch_prctl", "prctl",       "seccomp", "ptrace", "set_thread_area",
+    "modify_ldt", "unshare",        "setns",      "userfaultfd", "iopl",    "ioperm", "map_shadow_stack"};
+/// These open a file, and may truncate it, which takes pages away: by the flags in this argument.
+constexpr std::array<std::pair<std::string_view, std::uint32_t>, 2> opens{{{"open", 1}, {"openat", 2}}};
+
 trace::WantedCalls calls_named(const spec::Tables& tables, std::span<const std::string_view> names) {
   trace::WantedCalls found{};
   for (std::size_t i = 0; i < abi_count; ++i) {
@@ -46,6 +65,38 @@ trace::WantedCalls calls_named(const spec::Tables& tables, std::span<const std::
     }
   }
   return found;
+}
+
+/// The calls that code of ours may make for the program: they do the same on another stack and at another place, and
+/// they change nothing that such code relies on. Nobody knows what a call does that is not described.
+WhatIsRecorded::Calls recordable_calls(const spec::Tables& tables) {
+  WhatIsRecorded::Calls calls;
+  const std::size_t abi = index_of(arch::native_abi());
+  for (const spec::NumberedCall& numbered : tables.numbers[abi]) {
+    if (numbered.call != spec::none && numbered.number < calls.size()) {
+      calls.set(numbered.number);
+    }
+  }
+  for (const auto& names :
+       {std::span<const std::string_view>(looks_at_registers), {takes_memory}, {changes_conditions}}) {
+    calls &= ~calls_named(tables, names)[abi];
+  }
+  return calls;
+}
+
+/// Calls that stop if they truncate a file.
+std::array<StopCondition, most_stop_conditions> stop_conditions(const spec::Tables& tables) {
+  std::array<StopCondition, most_stop_conditions> conditions{};
+  std::size_t count = 0;
+  for (const auto& [name, argument] : opens) {
+    const auto calls = calls_named(tables, std::span(&name, 1))[index_of(arch::native_abi())];
+    for (std::size_t number = 0; calls.any() && number < calls.size(); ++number) {
+      if (calls[number]) {
+        conditions[count++] = {static_cast<std::uint32_t>(number), argument, O_TRUNC};
+      }
+    }
+  }
+  return conditions;
 }
 
 /// Calls that stand for others, by their arguments.
@@ -74,6 +125,9 @@ Result<std::unique_ptr<trace::Engine>> make_inprocess_engine(process::EngineOpti
   if (attaches && options.launch) {
     return Error{EINVAL, "it takes processes that run (-p) or a program to start, not both"};
   }
+  if (const Status able = arch::can_dispatch_calls(); attaches && !able) {
+    return able.error();
+  }
   if (attaches && !ptrace::can_set_dispatch()) {
     return Error{ENOSYS,
                  "-p takes Linux 6.4 or newer (PTRACE_SET_SYSCALL_USER_DISPATCH_CONFIG), which is missing here"};
@@ -85,7 +139,10 @@ Result<std::unique_ptr<trace::Engine>> make_inprocess_engine(process::EngineOpti
   const capture::CaptureLimits& limits = recording.limits;
   const bool sees_all_calls = !options.wanted || attaches;
   WhatIsRecorded what;
-  what.calls = arch::recordable_calls();
+  what.calls = recordable_calls(tables);
+  what.conditions = stop_conditions(tables);
+  what.forking = calls_named(tables, copies_memory)[index_of(abi)];
+  what.unmapping = calls_named(tables, takes_memory)[index_of(abi)];
   if (attaches) {
     what.calls &= ~calls_named(tables, changes_dispatch_or_mask)[index_of(abi)];
   }

@@ -159,6 +159,10 @@ ImageContents::ImageContents(const capture::CapturePlans& plans, const WhatIsRec
     tables.counted[number / 64] |= std::uint64_t{what.counted[number]} << (number % 64);
     tables.by_number[number] = plans.by_slot[first + number];
   }
+  for (std::size_t i = 0; i < what.conditions.size(); ++i) {
+    const StopCondition& condition = tables.conditions[i] = what.conditions[i];
+    tables.conditional[condition.number / 64] |= std::uint64_t{condition.bits != 0} << (condition.number % 64);
+  }
   bytes_.assign(code.begin(), code.end());
   std::memcpy(&symbols_, bytes_.data() + symbols_offset, sizeof symbols_);
   bytes_.resize(tables_address - recorder_address);
@@ -166,6 +170,13 @@ ImageContents::ImageContents(const capture::CapturePlans& plans, const WhatIsRec
     bytes_.insert(bytes_.end(), part.begin(), part.end());
   }
   bytes_.resize(in_pages(bytes_.size()));
+}
+
+bool ImageContents::unmaps(std::uint64_t number, std::span<const std::uint64_t> arguments) const {
+  return (number < what_.unmapping.size() && what_.unmapping[number]) ||
+         std::any_of(what_.conditions.begin(), what_.conditions.end(), [&](const StopCondition& condition) {
+           return condition.number == number && (arguments[condition.argument] & condition.bits) != 0;
+         });
 }
 
 Result<Image> Image::create(const ImageContents& contents, const ptrace::Stopped& thread, std::uint64_t instruction) {

@@ -23,13 +23,18 @@ namespace tracer::inprocess {
 
 /// What the recorder does beside carrying out plans.
 struct WhatIsRecorded {
-  std::bitset<trace::max_filtered_number> calls;       ///< that the recorder makes and records
-  std::bitset<trace::max_filtered_number> unrecorded;  ///< that the recorder makes, as they would stop for nothing
-  std::bitset<trace::max_filtered_number> counted;     ///< that it makes and counts
-  bool times = false;                                  ///< of those that are counted
-  std::uint32_t names = 0;                             ///< NamesWanted
-  std::uint32_t stopped = 0;                           ///< Tables::stopped
-  std::uint32_t stack_bytes = 0;                       ///< Tables::stack_bytes
+  using Calls = std::bitset<trace::max_filtered_number>;  ///< of the native ABI
+
+  Calls calls;       ///< that the recorder makes and records
+  Calls unrecorded;  ///< that the recorder makes, as they would stop for nothing
+  Calls counted;     ///< that it makes and counts
+  std::array<StopCondition, most_stop_conditions> conditions{};  ///< those of these that it leaves to the program
+  Calls forking;                                                 ///< that may copy the memory to a child
+  Calls unmapping;                ///< after which memory may be gone that could be read before; it makes none of them
+  bool times = false;             ///< of those that are counted
+  std::uint32_t names = 0;        ///< NamesWanted
+  std::uint32_t stopped = 0;      ///< Tables::stopped
+  std::uint32_t stack_bytes = 0;  ///< Tables::stack_bytes
   /// Calls after which a process may see other paths than the tracer does, so that all its calls stop from then on.
   /// Empty: paths are of no interest.
   std::optional<trace::WantedCalls> root_changing;
@@ -46,6 +51,11 @@ class ImageContents {
   [[nodiscard]] bool makes(std::uint64_t number) const {
     return number < what_.calls.size() && (what_.calls[number] || what_.unrecorded[number] || what_.counted[number]);
   }
+  [[nodiscard]] bool forks(std::uint64_t number) const {
+    return number < what_.forking.size() && what_.forking[number];
+  }
+  /// Whether a call of the native ABI with these arguments may take memory away.
+  [[nodiscard]] bool unmaps(std::uint64_t number, std::span<const std::uint64_t> arguments) const;
   [[nodiscard]] bool follows_roots() const { return what_.root_changing.has_value(); }
   [[nodiscard]] bool changes_root(const ptrace::CallState& entry) const {
     return what_.root_changing && entry.number < trace::max_filtered_number &&

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "arch/call_registers.h"
 #include "capture/plan.h"
 
 namespace tracer::inprocess {
@@ -56,15 +57,11 @@ constexpr bool is_error(std::int64_t result) {
   return result < 0 && result >= lowest;
 }
 
-/// A thread's own part. Registers are those of the program at the call instruction.
+/// A thread's own part, as the recorder's assembly knows it.
 struct ThreadArea {
-  std::uint64_t result;  ///< rax: the number of the call, and then its result
-  std::uint64_t rdi, rsi, rdx, r10, r8, r9;
-  std::uint64_t rbx, rbp, r12, r13, r14, r15;
-  std::uint64_t flags;
-  std::uint64_t stack_pointer;
-  std::uint64_t behind_call;   ///< the instruction behind the call instruction
-  std::uint64_t target;        ///< where the recorder leaves to
+  std::uint64_t result;  ///< the number of the call, and then its result
+  arch::CallRegisters program;
+  std::uint64_t target;        ///< where the program goes on: at the call instruction, or behind it
   std::uint32_t phase;         ///< a Phase
   std::uint32_t sees_links;    ///< /proc has been seen
   std::uint64_t written;       ///< bytes, ever
@@ -142,6 +139,14 @@ enum NamesWanted : std::uint32_t {
   names_commands = 1U << 2U,  ///< the command name of the thread
 };
 
+/// A call that is not made inside if this argument has one of these bits.
+struct StopCondition {
+  std::uint32_t number;
+  std::uint32_t argument;
+  std::uint64_t bits;
+};
+inline constexpr std::size_t most_stop_conditions = 4;
+
 /// What to record.
 struct Tables {
   std::uint32_t first_slot;  ///< of the ABI, in form_plan::slot
@@ -152,9 +157,11 @@ struct Tables {
   std::uint32_t stack_bytes;  ///< the registers and a stack of so many bytes at most are copied; 0: nothing
   std::uint32_t times;        ///< counted calls are timed
   std::uint32_t padding;
-  std::uint64_t recorded[numbers_per_abi / 64];    ///< calls that are made inside and recorded, a bit for each
-  std::uint64_t unrecorded[numbers_per_abi / 64];  ///< calls that are made inside and are not wanted
-  std::uint64_t counted[numbers_per_abi / 64];     ///< calls that are made inside and counted
+  std::uint64_t recorded[numbers_per_abi / 64];     ///< calls that are made inside and recorded, a bit for each
+  std::uint64_t unrecorded[numbers_per_abi / 64];   ///< calls that are made inside and are not wanted
+  std::uint64_t counted[numbers_per_abi / 64];      ///< calls that are made inside and counted
+  std::uint64_t conditional[numbers_per_abi / 64];  ///< those of these that have conditions
+  StopCondition conditions[most_stop_conditions];   ///< bits 0: none
   capture_plan by_number[numbers_per_abi];
   // capture_operation[operation_count], form_plan[form_mask + 1] follow.
 };
@@ -164,7 +171,7 @@ enum RecordKind : std::uint32_t { record_filler, record_enter, record_leave };
 struct RecordHead {
   std::uint32_t size;  ///< of the whole, a multiple of eight
   std::uint32_t kind;
-  std::uint64_t ticks;  ///< of the time-stamp counter
+  std::uint64_t ticks;  ///< by arch::clock_ticks()
   std::uint64_t instruction_pointer;
 };
 
@@ -205,26 +212,16 @@ struct Chunk {
 /// Addresses in the recorder's code, at `recorder_address + symbols_offset`.
 struct Symbols {
   std::uint64_t entry;
-  std::uint64_t push_flags;   ///< the stack pointer is below the red zone
-  std::uint64_t push_return;  ///< the flags are on the program's stack
-  std::uint64_t pushed;       ///< and the address behind the call instruction; more registers change
-  std::uint64_t entered;      ///< the area has the registers, and the phase
-  std::uint64_t call;         ///< the call instruction of the recorded call
+  std::uint64_t entered;  ///< the area has the registers, and the phase
+  std::uint64_t call;     ///< the call instruction of the recorded call
   std::uint64_t behind_call;
-  std::uint64_t noted;       ///< the phase says that the call is made
-  std::uint64_t missed;      ///< as `pushed`, on the way out
-  std::uint64_t leave;       ///< as `push_return`, on the way out: rcx says where to
-  std::uint64_t left_flags;  ///< as `push_flags`
-  std::uint64_t left;        ///< as `entry`
-  std::uint64_t copy;        ///< from here on instructions may fault, with what is left in rcx
+  std::uint64_t noted;  ///< the phase says that the call is made
+  std::uint64_t copy;   ///< from here on instructions may fault
   std::uint64_t behind_copy;
   std::uint64_t code_end;
+  arch::EntryLabels labels;
 };
 inline constexpr std::size_t symbols_offset = 64;
-/// What the entry leaves on the program's stack, in bytes.
-inline constexpr std::uint64_t below_stack = 128;
-inline constexpr std::uint64_t with_flags = below_stack + 8;
-inline constexpr std::uint64_t with_return = with_flags + 8;
 /// At the start of the code: a call instruction that the tracer may use, and its size.
 inline constexpr std::size_t call_gadget_offset = 0;
 inline constexpr std::uint64_t call_gadget = recorder_address + call_gadget_offset;

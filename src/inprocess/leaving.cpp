@@ -7,20 +7,6 @@
 #include "ptrace/stopped_thread.h"
 
 namespace tracer::inprocess {
-namespace {
-
-arch::CallRegisters registers_in(const ThreadArea& area) {
-  arch::CallRegisters result;
-  result.general = {area.rdi, area.rsi, area.rdx, area.r10, area.r8,  area.r9,
-                    area.rbx, area.rbp, area.r12, area.r13, area.r14, area.r15};
-  result.flags = area.flags;
-  result.stack_pointer = area.stack_pointer;
-  result.behind_call = area.behind_call;
-  return result;
-}
-
-}  // namespace
-
 bool CallRecording::take_out(ptrace::Tracee& tracee, bool faulted) {
   const auto& stopped = ptrace::stopped_thread(tracee);
   const auto registers = stopped.registers();
@@ -56,30 +42,12 @@ bool CallRecording::leave_recorder(ptrace::Tracee& tracee, const arch::Registers
   const auto& stopped = ptrace::stopped_thread(tracee);
   arch::Registers registers = found;
   const std::uint64_t at = registers.instruction_pointer();
-  const std::uint64_t stack = registers.stack_pointer();
-  constexpr std::uint64_t instruction = arch::Registers::call_instruction_size;
-  const auto stored = [&](std::uint64_t offset) {
-    std::uint64_t value = 0;
-    static_cast<void>(tracee.memory.read(RemoteAddr(stack + offset), std::as_writable_bytes(std::span(&value, 1))));
-    return value;
-  };
   if (at >= symbols.copy && at < symbols.behind_copy && faulted) {
     arch::end_copy(registers, symbols.behind_copy);
     static_cast<void>(stopped.set_registers(registers));
     return true;
   }
-  if (at >= symbols.entry && at <= symbols.push_return) {
-    const std::uint64_t bytes = at == symbols.push_return ? with_flags : at == symbols.push_flags ? below_stack : 0;
-    arch::leave_entry(registers, bytes, std::nullopt, arch::destination(registers) - instruction);
-  } else if (at >= symbols.pushed && at < symbols.entered) {
-    arch::leave_entry(registers, with_return, stored(8), stored(0) - instruction);
-  } else if (at == symbols.missed) {
-    arch::leave_entry(registers, with_return, stored(8), arch::destination(registers));
-  } else if (at == symbols.leave) {
-    arch::leave_entry(registers, with_flags, stored(0), arch::destination(registers));
-  } else if (at == symbols.left_flags || at == symbols.left) {
-    arch::leave_entry(registers, at == symbols.left ? 0 : below_stack, std::nullopt, arch::destination(registers));
-  } else {
+  if (!arch::leave_entry(registers, {symbols.entry, symbols.entered}, symbols.labels, tracee.memory)) {
     return leave_body(tracee, registers, faulted);
   }
   static_cast<void>(stopped.set_registers(registers));
@@ -96,7 +64,7 @@ bool CallRecording::leave_body(ptrace::Tracee& tracee, arch::Registers registers
   const Symbols& symbols = contents_.symbols();
   const ThreadArea& area = thread->ring.area();
   Area& counts = thread->ring.whole_area();
-  const arch::CallRegisters program = registers_in(area);
+  const arch::CallRegisters program = area.program;
   const std::uint64_t at = registers.instruction_pointer();
   const bool noting = at >= symbols.behind_call && at < symbols.noted && area.phase == phase_calling;
   if (area.phase == phase_leaving || noting) {

@@ -15,13 +15,9 @@
 namespace tracer::inprocess {
 namespace {
 
-/// Instructions that are moved reach as far around themselves again.
-constexpr std::uint64_t reach = std::uint64_t{1} << 30;
 constexpr std::uint64_t largest_function = 65536;
 /// The recorder's entry, at the start of each page of stubs.
 constexpr std::uint64_t literal_size = 16;
-
-constexpr std::size_t jump_size = 5;
 
 /// Reads what is there now; false if nothing is.
 bool peek(const ptrace::Stopped& thread, std::uint64_t address, std::span<std::byte> into) {
@@ -48,6 +44,7 @@ std::uint64_t free_page_near(std::string_view map, std::uint64_t address) {
   constexpr std::uint64_t lowest = 0x10000;
   // Where the stack or the heap may yet grow is no place for others.
   constexpr std::uint64_t distance_kept = 16 << 20;
+  const std::uint64_t reach = arch::site_reach();
   const std::uint64_t ideal = (address - (address > reach ? reach / 2 : page_size)) / page_size * page_size;
   std::uint64_t best = 0;
   std::uint64_t end = lowest;
@@ -89,7 +86,7 @@ std::string_view describe(LeftBecause reason) {
 Patcher::Page* Patcher::page_near(const ptrace::Stopped& thread, std::string_view map, std::uint64_t address,
                                   const Symbols& symbols) {
   for (Page& page : pages_) {
-    if (distance(page.address, address) < reach && page.used + arch::largest_site_stub <= page_size) {
+    if (distance(page.address, address) < arch::site_reach() && page.used + arch::largest_site_stub <= page_size) {
       return &page;
     }
   }
@@ -125,7 +122,7 @@ LeftBecause Patcher::patch(const ptrace::Stopped& thread, const trace::Memory& m
   for (const auto& [address, stub] : stubs_) {
     const std::uint64_t offset = stub.site.patch - function->start;
     if (stub.site.patch >= function->start && offset + stub.replaced.size() <= code.size() &&
-        leads_to(stub, address, std::span(code).subspan(offset, jump_size))) {
+        leads_to(stub, address, std::span(code).subspan(offset, stub.replaced.size()))) {
       std::copy(stub.replaced.begin(), stub.replaced.end(), code.begin() + static_cast<std::ptrdiff_t>(offset));
     }
   }
@@ -181,7 +178,7 @@ bool Patcher::leads_to(const Stub& stub, std::uint64_t address, std::span<const 
 }
 
 void Patcher::put_back(const ptrace::Stopped& thread, std::uint64_t address, const Stub& stub) {
-  std::array<std::byte, jump_size> now{};
+  arch::SiteJump now{};
   if (peek(thread, stub.site.patch, now) && leads_to(stub, address, now)) {
     static_cast<void>(thread.write(RemoteAddr(stub.site.patch), stub.replaced));
   }

@@ -48,7 +48,7 @@ class Patcher {
  private:
   struct Stub {
     arch::CallSite site;
-    std::array<std::byte, 5> replaced{};
+    arch::SiteJump replaced{};
     std::vector<arch::MovedInstruction> moved;
     std::size_t size = 0;  ///< bytes
   };

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "arch/call_site.h"
+#include "arch/call_registers.h"
 #include "base/clock.h"
 
 namespace tracer::inprocess {

@@ -19,6 +19,7 @@ class Registers : public RegisterWords<34, 18> {
   static constexpr std::optional<std::size_t> instruction_pointer_user_offset = std::nullopt;
   static constexpr bool result_replaces_argument = true;  ///< x0
   static constexpr std::size_t call_instruction_size = 4;
+  static constexpr std::size_t site_jump_size = 4;  ///< see call_site.h
 
   [[nodiscard]] Abi mode_abi() const { return narrow() ? Abi::arm : Abi::aarch64; }
   [[nodiscard]] Abi call_abi(std::span<const std::byte>) const { return mode_abi(); }

@@ -3,20 +3,20 @@
 
 #include <cpuid.h>
 #include <sys/auxv.h>
-#include <sys/syscall.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include "arch/breakpoint.h"
+#include "arch/load.h"
 #include "arch/x86_64/code.h"
 #include "arch/x86_64/instruction.h"
 
 namespace tracer::arch {
 namespace {
 
-constexpr std::size_t jump_size = 5;
+constexpr std::size_t jump_size = Registers::site_jump_size;
 constexpr std::size_t most_moved = 8;
 
 struct Place {
@@ -94,34 +94,8 @@ Status can_record_inside() {
   return zydis().status;
 }
 
-std::bitset<trace::max_filtered_number> recordable_calls() {
-  std::bitset<trace::max_filtered_number> calls;
-  // As far as the descriptions go; nobody knows what newer calls do.
-  constexpr std::size_t known = 470;
-  for (std::size_t number = 0; number < known; ++number) {
-    calls.set(number);
-  }
-  // These return elsewhere, or not at all, or look at the stack pointer or at the instruction pointer.
-  for (const int number : {SYS_clone, SYS_clone3, SYS_fork, SYS_vfork, SYS_execve, SYS_execveat, SYS_exit,
-                           SYS_exit_group, SYS_rt_sigreturn, SYS_restart_syscall, SYS_sigaltstack, SYS_rseq}) {
-    calls.reset(static_cast<std::size_t>(number));
-  }
-  // These change the memory, the thread-local data, or what calls do.
-  for (const int number : {SYS_mmap,          SYS_munmap,         SYS_mremap,           SYS_mprotect,
-                           SYS_pkey_mprotect, SYS_madvise,        SYS_process_madvise,  SYS_brk,
-                           SYS_shmat,         SYS_shmdt,          SYS_remap_file_pages, SYS_truncate,
-                           SYS_ftruncate,     SYS_creat,          SYS_openat2,          SYS_fallocate,
-                           SYS_pkey_alloc,    SYS_io_uring_setup, SYS_arch_prctl,       SYS_prctl,
-                           SYS_seccomp,       SYS_ptrace,         SYS_set_thread_area,  SYS_modify_ldt,
-                           SYS_unshare,       SYS_setns,          SYS_userfaultfd,      SYS_iopl,
-                           SYS_ioperm}) {
-    calls.reset(static_cast<std::size_t>(number));
-  }
-  // There are none of x86_64 from 335 to 423.
-  for (std::size_t number = 335; number < 424; ++number) {
-    calls.reset(number);
-  }
-  return calls;
+Status can_dispatch_calls() {
+  return Done{};
 }
 
 std::optional<CallSite> find_call_site(std::span<const std::byte> code, std::uint64_t start, std::uint64_t call) {
@@ -230,27 +204,51 @@ void end_copy(Registers& registers, std::uint64_t behind_copy) {
   registers.set_instruction_pointer(behind_copy);
 }
 
-void leave_entry(Registers& registers, std::uint64_t stored, std::optional<std::uint64_t> flags, std::uint64_t to) {
-  registers.set_general(stack, registers.general(stack) + stored);
-  registers.set_flags(flags.value_or(registers.flags()));
-  registers.set_instruction_pointer(to);
+bool leave_entry(Registers& registers, const EntryRange& range, const EntryLabels& labels,
+                 const trace::Memory& memory) {
+  // What the entry leaves on the program's stack, in bytes.
+  constexpr std::uint64_t below_stack = 128;
+  constexpr std::uint64_t with_flags = below_stack + 8;
+  constexpr std::uint64_t with_return = with_flags + 8;
+  const std::uint64_t at = registers.instruction_pointer();
+  const std::uint64_t destination = registers.general(counter);
+  const auto stored = [&](std::uint64_t offset) {
+    return load(memory, registers.stack_pointer() + offset, sizeof(std::uint64_t)).value_or(0);
+  };
+  const auto leave = [&](std::uint64_t bytes, std::uint64_t flags, std::uint64_t to) {
+    registers.set_general(stack, registers.general(stack) + bytes);
+    registers.set_flags(flags);
+    registers.set_instruction_pointer(to);
+    return true;
+  };
+  if (at >= range.entry && at <= labels.push_return) {
+    const std::uint64_t bytes = at == labels.push_return ? with_flags : at == labels.push_flags ? below_stack : 0;
+    return leave(bytes, registers.flags(), destination - Registers::call_instruction_size);
+  }
+  if (at >= labels.pushed && at < range.entered) {
+    return leave(with_return, stored(8), stored(0) - Registers::call_instruction_size);
+  }
+  if (at == labels.missed) {
+    return leave(with_return, stored(8), destination);
+  }
+  if (at == labels.leave) {
+    return leave(with_flags, stored(0), destination);
+  }
+  return (at == labels.left_flags || at == labels.left) &&
+         leave(at == labels.left ? 0 : below_stack, registers.flags(), destination);
 }
 
-std::uint64_t destination(const Registers& registers) {
-  return registers.general(counter);
+std::uint64_t site_reach() {
+  return std::uint64_t{1} << 30;
 }
 
-std::uint64_t clock_ticks() {
-  return __builtin_ia32_rdtsc();
-}
-
-std::optional<std::array<std::byte, 5>> site_jump(std::uint64_t from, std::uint64_t to) {
+std::optional<SiteJump> site_jump(std::uint64_t from, std::uint64_t to) {
   const auto distance = static_cast<std::int64_t>(to - (from + jump_size));
   const auto near = static_cast<std::int32_t>(distance);
   if (distance != near) {
     return std::nullopt;
   }
-  std::array<std::byte, jump_size> jump{std::byte{0xe9}};
+  SiteJump jump{std::byte{0xe9}};
   std::memcpy(jump.data() + 1, &near, sizeof near);
   return jump;
 }

@@ -19,6 +19,7 @@ class Registers : public RegisterWords<27, 17> {
   static constexpr std::optional<std::size_t> instruction_pointer_user_offset = 128;  ///< asm/user_64.h
   static constexpr bool result_replaces_argument = false;
   static constexpr std::size_t call_instruction_size = 2;  ///< syscall, sysenter and int 0x80 alike
+  static constexpr std::size_t site_jump_size = 5;         ///< see call_site.h
 
   [[nodiscard]] Abi mode_abi() const;
   [[nodiscard]] Abi call_abi(std::span<const std::byte> instruction) const;

@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -13,39 +14,25 @@ namespace tracer::inprocess::recorder {
 extern "C" std::int64_t own_call(std::uint64_t number, std::uint64_t first, std::uint64_t second, const void* third,
                                  void* fourth, std::uint64_t fifth);
 
-// Calls that are made inside but with this flag.
-inline constexpr std::uint64_t open_number = 2;
-inline constexpr std::uint64_t openat_number = 257;
-inline constexpr std::uint64_t truncates = 0x200;  // O_TRUNC
-
-// Numbers and values of the calls that the recorder makes on its own account.
-inline constexpr std::uint64_t rt_sigprocmask_number = 14;
+// Values of the calls that the recorder makes on its own account.
 inline constexpr std::uint64_t invalid_how = 99;
-inline constexpr std::int64_t fault = -14;  // -EFAULT
-inline constexpr std::uint64_t getcwd_number = 79;
-inline constexpr std::uint64_t readlink_number = 89;
-inline constexpr std::uint64_t sigaltstack_number = 131;
-inline constexpr std::uint64_t prctl_number = 157;
-inline constexpr std::uint64_t get_name = 16;  // PR_GET_NAME
-inline constexpr std::uint64_t statx_number = 332;
+inline constexpr std::int64_t fault = -14;            // -EFAULT
+inline constexpr std::uint64_t get_name = 16;         // PR_GET_NAME
 inline constexpr std::uint64_t statx_flags = 0x5000;  // AT_EMPTY_PATH | AT_STATX_DONT_SYNC
 inline constexpr std::uint64_t statx_type = 0x1;
 inline constexpr std::uint64_t statx_links = 0x4;
 inline constexpr std::uint64_t statx_inode = 0x100;
 inline constexpr std::uint64_t statx_path_flags = 0x4900;  // AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC
-inline constexpr std::uint64_t fstatfs_number = 138;
-inline constexpr std::int32_t current_directory = -100;  // AT_FDCWD
-inline constexpr std::uint64_t ioctl_number = 16;
+inline constexpr std::int32_t current_directory = -100;    // AT_FDCWD
 inline constexpr std::uint64_t terminal_request = 0x80045430;  // TIOCGPTN
-inline constexpr std::uint64_t getsockopt_number = 55;
-inline constexpr std::uint64_t level_socket = 1;  // SOL_SOCKET
+inline constexpr std::uint64_t level_socket = 1;               // SOL_SOCKET
 inline constexpr std::uint64_t protocol_option = 38;
 inline constexpr std::uint64_t domain_option = 39;
 inline constexpr std::uint32_t netlink_domain = 16;
 
 /// The status of a descriptor's file as the kernel has it cached; false if there is none.
 inline bool known_status(std::uint32_t descriptor, std::uint64_t wanted, struct statx& status) {
-  return own_call(statx_number, descriptor, reinterpret_cast<std::uint64_t>(""),
+  return own_call(SYS_statx, descriptor, reinterpret_cast<std::uint64_t>(""),
                   reinterpret_cast<const void*>(statx_flags), reinterpret_cast<void*>(wanted),
                   reinterpret_cast<std::uint64_t>(&status)) == 0;
 }
@@ -55,7 +42,7 @@ inline bool has_harmless_names(std::uint32_t descriptor) {
   constexpr std::uint64_t harmless[] = {0xef53, 0x01021994, 0x9123683e, 0x58465342, 0x794c7630};
   std::uint64_t status[15];  // struct statfs; the first member is the type
   bool found = false;
-  if (own_call(fstatfs_number, descriptor, reinterpret_cast<std::uint64_t>(status), nullptr, nullptr, 0) == 0) {
+  if (own_call(SYS_fstatfs, descriptor, reinterpret_cast<std::uint64_t>(status), nullptr, nullptr, 0) == 0) {
     for (const std::uint64_t type : harmless) {
       found = found || type == status[0];
     }
@@ -68,7 +55,7 @@ inline bool is_name_of(std::uint32_t descriptor, const char* path) {
   struct statx file;
   struct statx named;
   return has_harmless_names(descriptor) && known_status(descriptor, statx_inode, file) &&
-         own_call(statx_number, static_cast<std::uint64_t>(current_directory), reinterpret_cast<std::uint64_t>(path),
+         own_call(SYS_statx, static_cast<std::uint64_t>(current_directory), reinterpret_cast<std::uint64_t>(path),
                   reinterpret_cast<const void*>(statx_path_flags), reinterpret_cast<void*>(statx_inode),
                   reinterpret_cast<std::uint64_t>(&named)) == 0 &&
          file.stx_ino == named.stx_ino && file.stx_dev_major == named.stx_dev_major &&
@@ -77,15 +64,14 @@ inline bool is_name_of(std::uint32_t descriptor, const char* path) {
 
 /// Reads what a link says; 0 if nobody can say.
 inline std::size_t read_link(const char* path, std::byte* into, std::size_t room) {
-  const std::int64_t size =
-      own_call(readlink_number, reinterpret_cast<std::uint64_t>(path), reinterpret_cast<std::uint64_t>(into),
-               reinterpret_cast<const void*>(room), nullptr, 0);
+  const std::int64_t size = own_call(SYS_readlinkat, static_cast<std::uint64_t>(current_directory),
+                                     reinterpret_cast<std::uint64_t>(path), into, reinterpret_cast<void*>(room), 0);
   return size > 0 ? static_cast<std::size_t>(size) : 0;
 }
 
 /// The same of the link to the current directory, where the kernel has a quicker way for those that have a path.
 inline std::size_t read_current_directory(std::byte* into, std::size_t room) {
-  const std::int64_t size = own_call(getcwd_number, reinterpret_cast<std::uint64_t>(into), room, nullptr, nullptr, 0);
+  const std::int64_t size = own_call(SYS_getcwd, reinterpret_cast<std::uint64_t>(into), room, nullptr, nullptr, 0);
   return size > 1 && into[0] == std::byte{'/'} ? static_cast<std::size_t>(size - 1)
                                                : read_link("/proc/thread-self/cwd", into, room);
 }
@@ -124,7 +110,7 @@ class LinkPath {
 
 /// The alternate signal stack of the thread; false if nobody can say.
 inline bool known_signal_stack(stack_t& stack) {
-  return own_call(sigaltstack_number, 0, reinterpret_cast<std::uint64_t>(&stack), nullptr, nullptr, 0) == 0;
+  return own_call(SYS_sigaltstack, 0, reinterpret_cast<std::uint64_t>(&stack), nullptr, nullptr, 0) == 0;
 }
 
 }  // namespace tracer::inprocess::recorder

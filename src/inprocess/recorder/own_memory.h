@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "arch/call_registers.h"
 #include "inprocess/layout.h"
 #include "inprocess/recorder/own_calls.h"
 #include "trace/memory.h"
@@ -13,8 +14,6 @@
 namespace tracer::inprocess::recorder {
 
 extern "C" std::uint64_t copy_bytes(std::byte* to, const void* from, std::uint64_t count);
-
-inline constexpr std::uint64_t address_end = 0x7fff'ffff'f000;
 
 inline const Commons& commons() {
   return *reinterpret_cast<const Commons*>(areas_address);
@@ -44,7 +43,7 @@ class OwnMemory final : public trace::Memory {
 
  private:
   [[nodiscard]] bool is_readable(std::uint64_t page) const {
-    if (page >= address_end) {
+    if (page >= arch::address_end) {
       return false;
     }
     const std::uint32_t generation = __atomic_load_n(&commons().generation, __ATOMIC_ACQUIRE);
@@ -55,8 +54,8 @@ class OwnMemory final : public trace::Memory {
     }
     // The end of the page, as the address 0 would ask for nothing.
     const std::uint64_t asked = page + page_size - sizeof(std::uint64_t);
-    if (own_call(rt_sigprocmask_number, invalid_how, asked, nullptr, reinterpret_cast<void*>(sizeof(std::uint64_t)),
-                 0) == fault) {
+    if (own_call(SYS_rt_sigprocmask, invalid_how, asked, nullptr, reinterpret_cast<void*>(sizeof(std::uint64_t)), 0) ==
+        fault) {
       return false;
     }
     if (generation != 0) {

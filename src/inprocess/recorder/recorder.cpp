@@ -1,5 +1,6 @@
 // The recorder: code that runs inside the tracees, at an address of its own, without a library, and without any
-// register but the general ones. A call site's stub jumps to `entry`, which makes the call and records it.
+// register but the general ones. A call site's stub jumps to `entry` (in the directory of the processor), which makes
+// the call and records it.
 //
 // It leaves nothing behind in the program: on its stack it uses a few bytes below the red zone, as a signal would. What
 // it must not do, or has no room for, it leaves to the program's own call instruction, which stops for the tracer.
@@ -9,170 +10,12 @@
 #include <span>
 #include <string_view>
 
+#include "arch/arch.h"
 #include "arch/call_registers.h"
 #include "capture/carry_out.h"
 #include "inprocess/layout.h"
 #include "inprocess/recorder/own_calls.h"
 #include "inprocess/recorder/own_memory.h"
-
-// The entry. rcx: behind the call instruction, as that leaves it; r11 is free; all else is the program's.
-asm(R"(
-  .pushsection .free_page, "ax"
-  .globl recorder_start
-recorder_start:
-  syscall
-  ret
-  .org 16
-  .asciz "tracer"
-  .org 64
-  .quad entry, push_flags, push_return, pushed, entered, call, behind_call, noted, missed, leave, left_flags, left
-  .quad copy, behind_copy, code_end
-
-  .balign 256
-entry:
-  lea -128(%rsp), %rsp
-push_flags:
-  pushfq
-push_return:
-  push %rcx
-pushed:
-  rdfsbase %r11
-  mov %r11d, %ecx
-  shr $12, %ecx
-  movzbl %cl, %ecx
-  shl $6, %ecx
-  add owners(%rip), %rcx
-  cmp %r11, (%rcx)
-  je 1f
-  add $16, %rcx
-  cmp %r11, (%rcx)
-  je 1f
-  add $16, %rcx
-  cmp %r11, (%rcx)
-  je 1f
-  add $16, %rcx
-  cmp %r11, (%rcx)
-  je 1f
-  # A thread without an area: the program's own call instruction makes the call.
-  mov (%rsp), %rcx
-  lea -2(%rcx), %rcx
-  jmp missed
-1:
-  mov 8(%rcx), %r11
-  mov %rax, 0(%r11)
-  mov %rdi, 8(%r11)
-  mov %rsi, 16(%r11)
-  mov %rdx, 24(%r11)
-  mov %r10, 32(%r11)
-  mov %r8, 40(%r11)
-  mov %r9, 48(%r11)
-  mov %rbx, 56(%r11)
-  mov %rbp, 64(%r11)
-  mov %r12, 72(%r11)
-  mov %r13, 80(%r11)
-  mov %r14, 88(%r11)
-  mov %r15, 96(%r11)
-  mov (%rsp), %rcx
-  mov %rcx, 120(%r11)
-  mov 8(%rsp), %rcx
-  mov %rcx, 104(%r11)
-  lea 144(%rsp), %rcx
-  mov %rcx, 112(%r11)
-  movl $1, 136(%r11)
-entered:
-  mov %r11, %rbx
-  lea 65536(%r11), %rsp
-  cld
-  mov %rbx, %rdi
-  call record_entry
-  test %eax, %eax
-  je 2f
-  mov 0(%rbx), %rax
-  mov 8(%rbx), %rdi
-  mov 16(%rbx), %rsi
-  mov 24(%rbx), %rdx
-  mov 32(%rbx), %r10
-  mov 40(%rbx), %r8
-  mov 48(%rbx), %r9
-call:
-  syscall
-behind_call:
-  mov %rax, 0(%rbx)
-  movl $3, 136(%rbx)
-noted:
-  mov %rbx, %rdi
-  call record_exit
-2:
-  mov 8(%rbx), %rdi
-  mov 16(%rbx), %rsi
-  mov 24(%rbx), %rdx
-  mov 32(%rbx), %r10
-  mov 40(%rbx), %r8
-  mov 48(%rbx), %r9
-  mov 0(%rbx), %rax
-  mov 104(%rbx), %r11
-  mov 128(%rbx), %rcx
-  mov 112(%rbx), %rsp
-  lea -136(%rsp), %rsp
-  mov 56(%rbx), %rbx
-  jmp leave
-missed:
-  lea 8(%rsp), %rsp
-leave:
-  popfq
-left_flags:
-  lea 128(%rsp), %rsp
-left:
-  jmp *%rcx
-
-  .balign 8
-owners:
-  .quad 0x7ea000400000
-
-# copy_bytes(to, from, count): how many were left where a fault ended it, which the tracer takes for the end. rcx: as many.
-  .globl copy_bytes
-copy_bytes:
-  mov %rdx, %rcx
-copy:
-  cmp $64, %rcx
-  jbe 2f
-  rep movsb
-  jmp behind_copy
-1:
-  mov (%rsi), %rax
-  mov %rax, (%rdi)
-  add $8, %rsi
-  add $8, %rdi
-  sub $8, %rcx
-2:
-  cmp $8, %rcx
-  jae 1b
-  test %ecx, %ecx
-  je behind_copy
-3:
-  mov (%rsi), %al
-  mov %al, (%rdi)
-  inc %rsi
-  inc %rdi
-  dec %ecx
-  jne 3b
-behind_copy:
-  mov %rcx, %rax
-  ret
-
-# own_call(number, first, second, third, fourth, fifth)
-  .globl own_call
-own_call:
-  mov %rdi, %rax
-  mov %rsi, %rdi
-  mov %rdx, %rsi
-  mov %rcx, %rdx
-  mov %r8, %r10
-  mov %r9, %r8
-  syscall
-  ret
-  .popsection
-)");
 
 namespace tracer::inprocess::recorder {
 namespace {
@@ -182,23 +25,10 @@ std::uint32_t record_entry(ThreadArea* thread);
 void record_exit(ThreadArea* thread);
 }
 
-static_assert(offsetof(ThreadArea, r15) == 96 && offsetof(ThreadArea, flags) == 104 &&
-              offsetof(ThreadArea, stack_pointer) == 112 && offsetof(ThreadArea, behind_call) == 120 &&
-              offsetof(ThreadArea, target) == 128 && offsetof(ThreadArea, phase) == 136);
-static_assert(offsetof(Area, ring) == 65536 && sizeof(ThreadArea) <= area_head_size);
-static_assert(owners_address == 0x7ea000400000 && sizeof(Owner) == 16 && owners_per_bucket == 4 && buckets == 256);
-
-constexpr std::uint64_t call_instruction_size = 2;
+static_assert(sizeof(ThreadArea) <= area_head_size);
 
 const Tables& tables() {
   return *reinterpret_cast<const Tables*>(tables_address);
-}
-
-std::uint64_t ticks() {
-  std::uint32_t low = 0;
-  std::uint32_t high = 0;
-  asm volatile("rdtsc" : "=a"(low), "=d"(high));
-  return (std::uint64_t{high} << 32) | low;
 }
 
 /// Has the lines of the cache that the next records go to come, which the tracer on its processor has read last.
@@ -206,7 +36,7 @@ void fetch_for_writing(const std::byte* ring) {
   constexpr std::size_t line = 64;
   constexpr std::size_t ahead = 4 * line;
   for (std::size_t i = 0; i < 3; ++i) {
-    asm volatile("prefetchw %0" : : "m"(ring[ahead + i * line]));
+    arch::fetch_for_writing(ring + ahead + i * line);
   }
 }
 
@@ -262,13 +92,7 @@ class Output final : public capture::Recorder {
 
   /// What it takes to unwind the program's stack afterwards. False if the stack is larger than that.
   bool stack(const trace::Memory& memory, std::uint64_t number, std::size_t bytes) {
-    const arch::StoredRegisters registers =
-        arch::registers_at_call({{thread_.rdi, thread_.rsi, thread_.rdx, thread_.r10, thread_.r8, thread_.r9,
-                                  thread_.rbx, thread_.rbp, thread_.r12, thread_.r13, thread_.r14, thread_.r15},
-                                 thread_.flags,
-                                 thread_.stack_pointer,
-                                 thread_.behind_call},
-                                number);
+    const arch::StoredRegisters registers = arch::registers_at_call(thread_.program, number);
     if (!full()) {
       add(registers_address, std::as_bytes(std::span(&registers, 1)), chunk_memory);
     }
@@ -276,20 +100,20 @@ class Output final : public capture::Recorder {
     std::uint64_t room = std::min<std::uint64_t>(used < fullest_record ? fullest_record - used : 0, bytes);
     bool whole = false;
     for (const std::uint64_t end : thread_.stack_ends) {
-      if (end > thread_.stack_pointer && end - thread_.stack_pointer <= room) {
-        room = end - thread_.stack_pointer;
+      if (end > thread_.program.stack_pointer && end - thread_.program.stack_pointer <= room) {
+        room = end - thread_.program.stack_pointer;
         whole = true;
       }
     }
-    const std::size_t size = memory.read(RemoteAddr(thread_.stack_pointer), {at() + sizeof(Chunk), room});
-    finish_chunk(thread_.stack_pointer, size, chunk_memory);
+    const std::size_t size = memory.read(RemoteAddr(thread_.program.stack_pointer), {at() + sizeof(Chunk), room});
+    finish_chunk(thread_.program.stack_pointer, size, chunk_memory);
     // A signal's stack may be one that nobody knows of while it is used (SS_AUTODISARM), and end before `room` does.
     return whole && !is_on_signal_stack();
   }
 
   void command() {
     std::byte name[command_size];
-    if (!full() && own_call(prctl_number, get_name, reinterpret_cast<std::uint64_t>(name), nullptr, nullptr, 0) == 0) {
+    if (!full() && own_call(SYS_prctl, get_name, reinterpret_cast<std::uint64_t>(name), nullptr, nullptr, 0) == 0) {
       add(0, name, chunk_command);
     }
   }
@@ -351,7 +175,7 @@ class Output final : public capture::Recorder {
   [[nodiscard]] bool is_on_signal_stack() const {
     stack_t alternate{};
     return !known_signal_stack(alternate) ||
-           thread_.stack_pointer - reinterpret_cast<std::uint64_t>(alternate.ss_sp) < alternate.ss_size;
+           thread_.program.stack_pointer - reinterpret_cast<std::uint64_t>(alternate.ss_sp) < alternate.ss_size;
   }
 
   static bool has_details(std::string_view link) {
@@ -363,15 +187,15 @@ class Output final : public capture::Recorder {
   /// Of /dev/ptmx: one more than the number of the terminal; 0 if the descriptor has none.
   static std::uint32_t terminal_of(std::uint32_t descriptor) {
     std::uint32_t number = 0;
-    const bool got = own_call(ioctl_number, descriptor, terminal_request, &number, nullptr, 0) == 0;
+    const bool got = own_call(SYS_ioctl, descriptor, terminal_request, &number, nullptr, 0) == 0;
     return got ? number + 1 : 0;
   }
 
   static std::uint32_t socket_option(std::uint32_t descriptor, std::uint64_t option) {
     std::uint32_t value = 0;
     std::uint32_t size = sizeof value;
-    const bool got = own_call(getsockopt_number, descriptor, level_socket, reinterpret_cast<const void*>(option),
-                              &value, reinterpret_cast<std::uint64_t>(&size)) == 0;
+    const bool got = own_call(SYS_getsockopt, descriptor, level_socket, reinterpret_cast<const void*>(option), &value,
+                              reinterpret_cast<std::uint64_t>(&size)) == 0;
     return got ? value : 0;
   }
 
@@ -396,7 +220,21 @@ class Output final : public capture::Recorder {
   bool lacks_names_ = false;
 };
 
-const capture_plan& plan_of(std::uint64_t number, const std::uint64_t* arguments) {
+using Arguments = std::span<const std::uint64_t, most_arguments>;
+
+Arguments arguments_of(const ThreadArea& thread) {
+  return std::span(thread.program.general).first<most_arguments>();
+}
+
+/// Whether one of Tables::conditions is met.
+bool has_to_stop(std::uint64_t number, Arguments arguments) {
+  const auto& conditions = tables().conditions;
+  return std::any_of(std::begin(conditions), std::end(conditions), [&](const StopCondition& condition) {
+    return condition.number == number && (arguments[condition.argument] & condition.bits) != 0;
+  });
+}
+
+const capture_plan& plan_of(std::uint64_t number, Arguments arguments) {
   const Tables& t = tables();
   const capture_plan& plan = t.by_number[number];
   if (plan.chooser < most_arguments) {
@@ -414,15 +252,15 @@ const capture_plan& plan_of(std::uint64_t number, const std::uint64_t* arguments
   return plan;
 }
 
-void capture_memory(ThreadArea& thread, std::span<const capture_operation> operations, const std::uint64_t* arguments,
+void capture_memory(ThreadArea& thread, std::span<const capture_operation> operations, Arguments arguments,
                     std::int64_t result, Output& output) {
   if (operations.empty()) {
     return;
   }
   capture::Slots slots;
-  std::copy(arguments, arguments + most_arguments, slots.begin());
+  std::copy(arguments.begin(), arguments.end(), slots.begin());
   slots[slot_result] = static_cast<std::uint64_t>(result);
-  slots[slot_stack] = thread.stack_pointer;
+  slots[slot_stack] = thread.program.stack_pointer;
   const OwnMemory memory(thread);
   capture::carry_out(operations, slots, memory, output);
 }
@@ -440,19 +278,17 @@ std::uint32_t record_entry(ThreadArea* area) {
   ThreadArea& thread = *area;
   const std::uint64_t number = thread.result;
   const Tables& t = tables();
-  thread.target = thread.behind_call - call_instruction_size;
+  thread.target = thread.program.behind_call - arch::Registers::call_instruction_size;
   const std::uint64_t used = thread.written - __atomic_load_n(&thread.read, __ATOMIC_ACQUIRE);
   // Both records of the call, each with what is left before the ring's end.
   if (number >= numbers_per_abi || __atomic_load_n(&thread.off, __ATOMIC_RELAXED) != 0 ||
       __atomic_load_n(&thread.held, __ATOMIC_RELAXED) != 0 || used > ring_size - 4 * largest_record) {
     return 0;
   }
-  // What truncates a file may take pages away that are remembered.
-  if ((number == open_number && (thread.rsi & truncates) != 0) ||
-      (number == openat_number && (thread.rdx & truncates) != 0)) {
+  const std::uint64_t bit = std::uint64_t{1} << (number % 64);
+  if ((t.conditional[number / 64] & bit) != 0 && has_to_stop(number, arguments_of(thread))) {
     return 0;
   }
-  const std::uint64_t bit = std::uint64_t{1} << (number % 64);
   if ((t.recorded[number / 64] & bit) == 0) {
     const bool counts = (t.counted[number / 64] & bit) != 0;
     if (!counts && (t.unrecorded[number / 64] & bit) == 0) {
@@ -464,22 +300,22 @@ std::uint32_t record_entry(ThreadArea* area) {
     thread.is_counted = 0;
     if (counts) {
       thread.has_counted[number / 64] |= bit;
-      thread.started = t.times != 0 ? ticks() : 0;
+      thread.started = t.times != 0 ? arch::clock_ticks() : 0;
     }
     __atomic_store_n(&thread.phase, std::uint32_t{phase_calling}, __ATOMIC_RELEASE);
     return 1;
   }
   thread.making = making_recorded;
-  const std::uint64_t arguments[] = {thread.rdi, thread.rsi, thread.rdx, thread.r10, thread.r8, thread.r9};
+  const auto arguments = arguments_of(thread);
   const capture_plan& plan = plan_of(number, arguments);
   if (((plan.named_at_entry | plan.named_at_exit) & t.stopped) != 0) {
     return 0;
   }
   EnterRecord record;
-  record.head = {0, record_enter, ticks(), thread.behind_call};
+  record.head = {0, record_enter, arch::clock_ticks(), thread.program.behind_call};
   record.number = number;
-  std::copy(std::begin(arguments), std::end(arguments), record.args);
-  record.stack_pointer = thread.stack_pointer;
+  std::copy(arguments.begin(), arguments.end(), record.args);
+  record.stack_pointer = thread.program.stack_pointer;
   Output output(thread, record);
   capture_memory(thread, {all_operations() + plan.entry_first, plan.entry_count}, arguments, 0, output);
   // The tracer finds such names where the thread stops.
@@ -504,7 +340,7 @@ std::uint32_t record_entry(ThreadArea* area) {
 /// counter once more the value that it has been promised.
 void count(ThreadArea& thread) {
   Counter& counter = reinterpret_cast<Area*>(&thread)->counters[thread.number % numbers_per_abi];
-  const std::uint64_t taken = tables().times != 0 ? ticks() - thread.started : 0;
+  const std::uint64_t taken = tables().times != 0 ? arch::clock_ticks() - thread.started : 0;
   thread.counted = with_call(counter, is_error(static_cast<std::int64_t>(thread.result)), taken);
   __atomic_store_n(&thread.is_counted, std::uint64_t{1}, __ATOMIC_RELEASE);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -518,13 +354,13 @@ void record_exit(ThreadArea* area) {
     if (thread.making == making_counted) {
       count(thread);
     }
-    thread.target = thread.behind_call;
+    thread.target = thread.program.behind_call;
     return;
   }
-  const std::uint64_t at = ticks();
+  const std::uint64_t at = arch::clock_ticks();
   const auto result = static_cast<std::int64_t>(thread.result);
-  const ExitRecord record{{0, record_leave, at, thread.behind_call}, result};
-  const std::uint64_t arguments[] = {thread.rdi, thread.rsi, thread.rdx, thread.r10, thread.r8, thread.r9};
+  const ExitRecord record{{0, record_leave, at, thread.program.behind_call}, result};
+  const auto arguments = arguments_of(thread);
   Output output(thread, record);
   const capture_plan& plan = plan_of(thread.number % numbers_per_abi, arguments);
   if (!is_error(result) || plan.exit_if_failed != 0) {
@@ -534,7 +370,7 @@ void record_exit(ThreadArea* area) {
     output.command();
   }
   const std::uint64_t end = output.complete();
-  thread.target = thread.behind_call;
+  thread.target = thread.program.behind_call;
   commit(thread, end);
 }
 
