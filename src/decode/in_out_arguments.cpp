@@ -46,7 +46,8 @@ bool InOutArguments::emit_before(const Param& param) const {
   state_.partly_unread = false;
   if (address.is_null() || !values_.target(type, address, Context::of(View::before))) {
     out_.address(address);
-    return false;
+    state_.half_emitted = shows_address_again(param);
+    return state_.half_emitted;
   }
   state_.half_emitted = type.direction == Direction::inout || has_after_fields(type, bits);
   return state_.half_emitted;
@@ -100,6 +101,13 @@ bool InOutArguments::shows_failure(const Param& param) const {
   return session_.outcome->known && !session_.succeeded() && param.when != spec::none &&
          (kind == TypeKind::custom || kind == TypeKind::array || kind == TypeKind::choice) &&
          evaluator_.mentions_result(param.when);
+}
+
+/// Whether an address that stood for what went in stands again for what came out, `0x7f00 => 0x7f00`: of structures
+/// whose `when` looks at the result.
+bool InOutArguments::shows_address_again(const Param& param) const {
+  return param.when != spec::none && evaluator_.mentions_result(param.when) &&
+         tables_.types[tables_.types[param.type].target].kind == TypeKind::structure;
 }
 
 void InOutArguments::emit_after(const Param& param) const {

@@ -37,6 +37,7 @@ class InOutArguments {
   [[nodiscard]] bool has_late_fields(const spec::Type& pointer) const;
   void save_target(const spec::Param& param, spec::ParamId id) const;
   [[nodiscard]] bool shows_failure(const spec::Param& param) const;
+  [[nodiscard]] bool shows_address_again(const spec::Param& param) const;
   [[nodiscard]] bool is_number_changed(const spec::Type& pointer) const;
   [[nodiscard]] bool emit_number_before(const spec::Type& pointer, RemoteAddr address) const;
   void emit_number_after(const spec::Param& param) const;

@@ -1,5 +1,7 @@
 // Structures of which a part is known at the entry of a call that fills in the rest: `{ifr_name="lo"` shows at the
 // entry, and `, ifr_addr=…}` at the exit.
+#include <algorithm>
+
 #include "decode/calls.h"
 #include "decode/values.h"
 
@@ -8,6 +10,9 @@ namespace tracer::decode {
 using spec::Direction;
 using spec::Field;
 using spec::Param;
+using spec::Struct;
+using spec::StructKind;
+using spec::Tables;
 using spec::Type;
 using spec::TypeKind;
 
@@ -49,8 +54,60 @@ void CallDecoder::emit_rest(const Type& pointer, std::uint64_t bits, Context con
   }
 }
 
-/// Where the fields are that cannot be read, after those that `short` lists.
+/// Whether what is in these scopes is in a record of a list, such as a netlink message.
+static bool is_in_message(const Scope* scope) {
+  while (scope != nullptr && (scope->type == nullptr || scope->type->kind != StructKind::stream)) {
+    scope = scope->outer;
+  }
+  return scope != nullptr && scope->type->is_list;
+}
+
+/// How many of the bytes of a structure must be readable for any of it to show: in a message those of its first part.
+/// What of it cannot be read shows as its address.
+std::uint64_t StructDecoder::least_readable(const Struct& layout, std::uint64_t wanted, const Scope* scope) const {
+  if (shows_size_alone(layout)) {
+    return std::min<std::uint64_t>(wanted, layout.filled_size);
+  }
+  if (has_unnamed_rest(layout)) {
+    return std::min(wanted, start_of_rest(layout));
+  }
+  if (layout.has_brief && (layout.is_part || state_.depth.abbreviate) && own_size(layout) != nullptr) {
+    return std::min(wanted, end_of(layout, &Field::in_brief));  // what does not show need not be there
+  }
+  if (layout.has_short) {
+    return std::min(wanted, end_of(layout, &Field::in_short));
+  }
+  if (!is_in_message(scope)) {
+    return wanted;
+  }
+  if (layout.is_list) {
+    return 0;
+  }
+  return layout.variable ? std::min<std::uint64_t>(wanted, layout.layout.size[index_of(session_.abi)]) : wanted;
+}
+
+/// Of a structure whose fields show among those around it: the first one, with the address of what could not be read.
+void StructDecoder::unread_field(const Struct& layout, const Place& place) const {
+  const auto all = Tables::slice(tables_.fields, layout.fields);
+  const auto first = std::find_if(all.begin(), all.end(), [](const Field& f) { return !f.hidden; });
+  if (first != all.end()) {
+    out_.begin_field(tables_.text(first->name), tables_.text(tables_.types[first->type].name));
+    out_.address(place.address + first->offset[index_of(session_.abi)]);
+  }
+}
+
+/// Where the fields are that cannot be read, after those that `short` lists, or the text that stands for them.
 void StructDecoder::unread_rest(const Scope& scope) const {
+  const std::string_view text = scope.type->short_end == spec::none ? "" : tables_.text(scope.type->short_end);
+  if (text == "...") {
+    out_.more();
+    return;
+  }
+  if (!text.empty()) {
+    out_.begin_bare_field("unreadable", "bytes");
+    out_.symbol(text);
+    return;
+  }
   out_.begin_bare_field("unreadable", "address");
   out_.address(scope.place.address + end_of(*scope.type, &Field::in_short));
 }

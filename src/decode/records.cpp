@@ -40,7 +40,7 @@ RecordDecoder::RecordSize RecordDecoder::record_size(const Type& type, const Pla
   const auto length = static_cast<std::uint64_t>(*data);
   if (length < header) {
     // Of a list's element nothing follows, not even the remark that there is more.
-    return {header, layout.is_list || left == header ? left : 0};
+    return {header, layout.is_list || layout.has_short || left == header ? left : 0};
   }
   return {std::min({length, left, max_record}), std::min(static_cast<std::uint64_t>(*step), left)};
 }
@@ -104,7 +104,9 @@ bool RecordDecoder::records(const Type& type, const Place& place, const Context&
     }
     size -= size % static_cast<std::uint64_t>(*step);
   }
-  if (!is_list && !step && !is_there(place, size)) {
+  // With `short`, records show as far as they are there.
+  const bool in_part = is_list || layout.has_short;
+  if (!in_part && !step && !is_there(place, size)) {
     return false;
   }
   if (size == 0) {
@@ -123,9 +125,9 @@ bool RecordDecoder::records(const Type& type, const Place& place, const Context&
     const auto record = record_size(type, here, of_record, size - at, params);
     // Of an element of a list that is there in part that part shows, and for the rest its address.
     const auto bytes =
-        record.length != 0 ? session_.copy_part(here, record.length, is_list ? header : record.length) : std::nullopt;
+        record.length != 0 ? session_.copy_part(here, record.length, in_part ? header : record.length) : std::nullopt;
     const bool is_rest = is_list && size - at < header;
-    if (!bytes && n == 0 && !is_rest) {
+    if (!bytes && n == 0 && !is_rest && !layout.has_short) {
       return false;
     }
     if (n == 0) {
@@ -139,6 +141,10 @@ bool RecordDecoder::records(const Type& type, const Place& place, const Context&
     if (is_rest) {
       out_.begin_element();
       values_.structs().remaining_bytes(here, size - at);
+      break;
+    }
+    if (!bytes && layout.has_short && size - at < header) {
+      out_.more();
       break;
     }
     if (!bytes) {

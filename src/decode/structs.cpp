@@ -23,14 +23,6 @@ constexpr std::uint64_t largest_struct = 4096;  // the kernel takes no structure
 
 }  // namespace
 
-/// Whether what is in these scopes is in a record of a list, such as a netlink message.
-static bool is_in_message(const Scope* scope) {
-  while (scope != nullptr && (scope->type == nullptr || scope->type->kind != StructKind::stream)) {
-    scope = scope->outer;
-  }
-  return scope != nullptr && scope->type->is_list;
-}
-
 /// Whether what is in these scopes is an element of a list.
 static bool is_element(const Scope* scope) {
   while (scope != nullptr && scope->type == nullptr) {
@@ -75,7 +67,8 @@ bool StructDecoder::says_all(const Struct& layout) const {
 
 /// Of one that says itself how large it is that size shows even if the rest cannot be read: `{size=24, ???}`.
 bool StructDecoder::shows_size_alone(const Struct& layout) const {
-  return layout.filled_size != 0 && end_of(tables_.fields[layout.fields.first]) == layout.filled_size;
+  return layout.filled_size != 0 && tables_.exprs[layout.sized_by].op != spec::ExprOp::outer &&
+         end_of(tables_.fields[layout.fields.first]) == layout.filled_size;
 }
 
 /// Where the unnamed field begins that stands for all behind the others.
@@ -185,40 +178,6 @@ bool StructDecoder::structure(const Type& type, const Place& place, const Contex
   return true;
 }
 
-/// How many of the bytes of a structure must be readable for any of it to show: in a message those of its first part.
-/// What of it cannot be read shows as its address.
-std::uint64_t StructDecoder::least_readable(const Struct& layout, std::uint64_t wanted, const Scope* scope) const {
-  if (shows_size_alone(layout)) {
-    return std::min<std::uint64_t>(wanted, layout.filled_size);
-  }
-  if (has_unnamed_rest(layout)) {
-    return std::min(wanted, start_of_rest(layout));
-  }
-  if (layout.has_brief && (layout.is_part || state_.depth.abbreviate) && own_size(layout) != nullptr) {
-    return std::min(wanted, end_of(layout, &Field::in_brief));  // what does not show need not be there
-  }
-  if (layout.has_short) {
-    return size_of_first_field(layout);
-  }
-  if (!is_in_message(scope)) {
-    return wanted;
-  }
-  if (layout.is_list) {
-    return 0;
-  }
-  return layout.variable ? std::min<std::uint64_t>(wanted, layout.layout.size[index_of(session_.abi)]) : wanted;
-}
-
-/// Of a structure whose fields show among those around it: the first one, with the address of what could not be read.
-void StructDecoder::unread_field(const Struct& layout, const Place& place) const {
-  const auto all = Tables::slice(tables_.fields, layout.fields);
-  const auto first = std::find_if(all.begin(), all.end(), [](const Field& f) { return !f.hidden; });
-  if (first != all.end()) {
-    out_.begin_field(tables_.text(first->name), tables_.text(tables_.types[first->type].name));
-    out_.address(place.address + first->offset[index_of(session_.abi)]);
-  }
-}
-
 /// Whether of an element of a list only a part is there.
 bool StructDecoder::is_part(const Struct& layout, const Context& context) const {
   return is_element(context.scope) && layout.kind == StructKind::plain && !layout.is_list && !layout.variable &&
@@ -312,7 +271,8 @@ void StructDecoder::fields(Context context, std::uint64_t available, bool in_par
   const bool no_more_than_size =
       shows_size_alone(*scope.type) &&
       scope.place.bytes.size() < std::min<std::uint64_t>(available, scope.type->layout.size[index_of(session_.abi)]);
-  const bool unread = scope.type->has_short && !in_part && scope.place.bytes.size() < end_of_shown(*scope.type);
+  const bool unread =
+      scope.type->has_short && !in_part && scope.place.bytes.size() < std::min(available, end_of_shown(*scope.type));
   const bool fills = is_filled_up(*scope.type);
   const auto all = Tables::slice(tables_.fields, scope.type->fields);
   for (spec::Index i = 0; i < all.size(); ++i) {
@@ -360,7 +320,12 @@ void StructDecoder::fields(Context context, std::uint64_t available, bool in_par
       break;
     }
     const bool again = portion == Portion::rest && i == state_.fields_emitted && state_.field_emitted_once;
+    const bool unread_before = state_.partly_unread;
     again ? emit_field_again(f, context) : void(field(f, context));
+    // What comes out shows again only if all of it that went in could be read; other fields do not matter.
+    if (f.direction == Direction::in && (scope.outer == nullptr || scope.outer->type == nullptr)) {
+      state_.partly_unread = unread_before;
+    }
   }
   if (portion == Portion::at_entry) {
     state_.fields_emitted = static_cast<spec::Index>(all.size());
@@ -580,6 +545,7 @@ bool StructDecoder::field(const Field& field, const Context& context) const {
   }
   if (!values_.value(type, place, context)) {
     out_.address(place.address);
+    state_.partly_unread = state_.partly_unread || context.view == View::before;
   }
   return true;
 }

@@ -9,6 +9,7 @@ std::span<const decode::Custom> all() {
       {"bpf_code", bpf_code},
       {"bpf_program", bpf_program},
       {"btrfs_dev_stats", btrfs_dev_stats},
+      {"btrfs_paths", btrfs_paths},
       {"capabilities", capabilities},
       {"character", character},
       {"control_id", control_id},

@@ -20,6 +20,7 @@ bool bpf_program(decode::CustomContext& context);
 bool seccomp_program(decode::CustomContext& context);
 // btrfs.cpp
 bool btrfs_dev_stats(decode::CustomContext& context);
+bool btrfs_paths(decode::CustomContext& context);
 // capabilities.cpp
 bool capabilities(decode::CustomContext& context);
 // devices.cpp

@@ -164,7 +164,7 @@ bool lsm_contexts(decode::CustomContext& context) {
   if (context.outcome() != nullptr) {
     return context.size() >= head_size && context.described();
   }
-  std::array<std::byte, 8> id{};
+  std::array<std::byte, head_size> id{};
   if (context.memory().read(context.address(), id) != id.size()) {
     return false;
   }

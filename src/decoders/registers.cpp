@@ -111,9 +111,10 @@ bool user_desc(decode::CustomContext& context) {
                                                       {"seg_not_present"},
                                                       {"useable"},
                                                       {"lm"}}};
-  // Of one that could not be found, the number that was asked for is all there has to be.
-  const bool failed = context.outcome() != nullptr && context.outcome()->is_error;
+  // Of one that could not be found or read, the number that was asked for is all there has to be.
   std::array<std::byte, 16> raw{};
+  const bool asked = context.outcome() != nullptr;
+  const bool failed = asked && (context.outcome()->is_error || !context.copy(raw));
   if (!context.copy(std::span(raw).first(failed ? 4 : raw.size()))) {
     return false;
   }

@@ -131,6 +131,7 @@ void for_each_reference(Type& t, Visit visit) {
 template <typename Visit>
 void for_each_reference(Struct& s, Visit visit) {
   visit_index(Part::strings, s.name, visit);
+  visit_index(Part::strings, s.short_end, visit);
   visit_index(Part::exprs, s.sized_by, visit);
   visit_index(Part::exprs, s.step, visit);
   visit(Part::fields, s.fields);

@@ -250,6 +250,7 @@ struct Struct {
   bool is_complex = false;     ///< a complex number of C, which functions return in a special way
   bool is_followed = false;    ///< pointers to it are followed even with -e verbose=none
   bool has_short = false;      ///< if bytes are missing, only the fields in_short are printed, then `...`
+  StringRef short_end = none;  ///< … or this text, where they cannot be read; none: their address
   bool has_beginning = false;  ///< its first field is known at entry, another only at exit
   std::uint8_t param_count = 0;
   ShowIndex show = no_show;  ///< a text in place of its fields, or behind them

@@ -160,7 +160,8 @@ class Verifier {
   void structs() {
     for (Index i = 0; i < t_.structs.size(); ++i) {
       const auto& structure = t_.structs[i];
-      expect(text(structure.name) && in(t_.fields, structure.fields), "structs", i, "name or fields out of range");
+      expect(text(structure.name) && text_or_none(structure.short_end) && in(t_.fields, structure.fields), "structs", i,
+             "name or fields out of range");
       expect(in_or_none(t_.exprs, structure.sized_by) && in_or_none(t_.exprs, structure.step), "structs", i,
              "an expression out of range");
       expect(structure.show == no_show || structure.show < t_.shows.size(), "structs", i, "no such form");

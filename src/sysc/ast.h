@@ -217,6 +217,7 @@ struct Struct {
   std::optional<std::vector<Name>> brief;     ///< `show brief {…}` or `show part {…}`
   bool is_part = false;                       ///< … the latter
   std::optional<std::vector<Name>> if_short;  ///< `show short {…}`
+  std::string short_end;                      ///< the string behind them
   Box<Show> show{};
   bool is_list = false;
   bool is_spliced = false;  ///< `list inline`

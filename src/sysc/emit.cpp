@@ -89,8 +89,8 @@ void write(Entry& out, const Type& t) {
 }
 void write(Entry& out, const Struct& s) {
   out.members(s.name, s.kind, s.variable, s.has_brief, s.is_part, s.is_list, s.is_spliced, s.is_complex, s.is_followed,
-              s.has_short, s.has_beginning, s.param_count, s.show, s.layout, s.sized_by, s.min_size, s.filled_size,
-              s.step, s.fields);
+              s.has_short, s.short_end, s.has_beginning, s.param_count, s.show, s.layout, s.sized_by, s.min_size,
+              s.filled_size, s.step, s.fields);
 }
 void write(Entry& out, const Field& f) {
   out.members(f.name, f.type, f.offset, f.condition, f.when, f.direction, f.late, f.hidden, f.together, f.in_brief,

@@ -131,6 +131,7 @@ bool StructLowering::lower_struct(spec::Index index, TypeUse use) {
   row.has_brief = structure.brief.has_value();
   row.is_part = structure.is_part;
   row.has_short = structure.if_short.has_value();
+  row.short_end = structure.short_end.empty() ? spec::none : context_.builder.string(structure.short_end);
   row.is_list = structure.is_list;
   row.is_spliced = structure.is_spliced;
   row.is_complex = structure.is_complex;

@@ -216,6 +216,9 @@ void parse_presentation(TokenStream& in, ast::Struct& structure) {
       structure.brief = parse_field_names(in);
     } else if (in.accept("short")) {
       structure.if_short = parse_field_names(in);
+      if (in.at_kind(TokenKind::string)) {
+        structure.short_end = in.expect_string("a text");
+      }
     } else if (in.at("always") || in.at("comment")) {
       structure.show = parse_show(in);
     } else {

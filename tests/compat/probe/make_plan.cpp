@@ -31,6 +31,31 @@ std::string in_hex(std::uint64_t value) {
   return text;
 }
 
+/// Of a structure of so many bytes: how many of them are there.
+std::vector<std::uint32_t> cuts(std::uint32_t whole) {
+  std::vector<std::uint32_t> sizes{1};
+  for (std::uint32_t size = 4; size < whole; size += size < 64 ? 4 : size < 256 ? 16 : 128) {
+    sizes.push_back(size);
+  }
+  sizes.push_back(whole - 1);
+  sizes.push_back(whole);
+  return sizes;
+}
+
+/// What the scene has in memory there before the call.
+std::vector<std::uint8_t> first_bytes(const Scene& scene, std::uint32_t address, std::uint32_t size) {
+  std::vector<std::uint8_t> bytes(size);
+  for (const Patch& patch : scene.patches) {
+    for (std::size_t i = 0; i < patch.bytes.size() && !patch.at_exit; i++) {
+      const std::uint64_t at = std::uint64_t{patch.address} + i - address;
+      if (at < size) {
+        bytes[at] = patch.bytes[i];
+      }
+    }
+  }
+  return bytes;
+}
+
 /// All scenes of one call.
 class Prober {
  public:
@@ -102,6 +127,24 @@ class Prober {
     }
   }
 
+  /// What the pointer leads to, moved to the end of a page so that only its first bytes are there.
+  void cut(const Scene& base, const Leaf& leaf, const std::string& path) {
+    if (leaf.target_size == 0 || leaf.target_size >= page_size) {
+      return;
+    }
+    for (const std::uint32_t size : cuts(leaf.target_size)) {
+      const std::uint32_t start = leaf.target + page_size - size;
+      Scene scene = base;
+      scene.patches.push_back({start, first_bytes(base, leaf.target, size), false});
+      store(scene, leaf.place, start);
+      for (const std::int64_t result : {0, 4, -22}) {
+        scene.result = result;
+        emit(scene, path + leaf.name + " cut after " + std::to_string(size) + " of " +
+                        std::to_string(leaf.target_size) + ", result " + std::to_string(result));
+      }
+    }
+  }
+
   void vary(const Scene& base, const Leaf& leaf, const std::string& path) {
     const spec::Type& type = tables_.types[leaf.type];
     const bool sweep = type.set != spec::none && swept_.insert(type.set).second;
@@ -114,6 +157,7 @@ class Prober {
         emit(scene, path + leaf.name + "=" + in_hex(value) + " and an error");
       }
     }
+    cut(base, leaf, path);
     if (!leaf.place.in_memory && !leaf.place.high && type.kind == spec::TypeKind::scalar) {
       // A length that is one too short or too long.
       for (const std::uint64_t value : {base.args[leaf.place.at] - 1, base.args[leaf.place.at] + 1}) {

@@ -143,7 +143,7 @@ void SceneBuilder::place_params(spec::Index index, std::optional<std::uint32_t> 
 void SceneBuilder::build_scalar(const spec::Type& type, spec::TypeId id, const Place& place, const std::string& name,
                                 bool changes) {
   store(scene_, place, usual_value(tables_, abi_, type));
-  leaves_.push_back({place, id, name, 0, changes && place.in_memory});
+  leaves_.push_back({place, id, name, 0, 0, changes && place.in_memory});
 }
 
 std::optional<spec::TypeId> SceneBuilder::choose_type(const spec::Type& type, const Context* use,
@@ -192,7 +192,7 @@ void SceneBuilder::build_value(spec::TypeId id, const Place& place, const Contex
     }
     default:
       store(scene_, place, 3);
-      leaves_.push_back({place, id, name, 0, false});
+      leaves_.push_back({place, id, name, 0, 0, false});
   }
 }
 
@@ -207,12 +207,13 @@ std::uint32_t SceneBuilder::build_pointer(spec::TypeId id, const Place& place, c
   store(scene_, place, address);
   pointed_[place.at] = address;
   const std::size_t leaf = leaves_.size();
-  leaves_.push_back({place, id, name, 0, false});
+  leaves_.push_back({place, id, name, 0, 0, false});
   depth_++;
   const std::uint32_t size =
       build_memory(type.target, address, context, name, changes || type.direction == spec::Direction::inout);
   depth_--;
   leaves_[leaf].target_size = size;
+  leaves_[leaf].target = address;
   if (type.sized_by != none) {
     lengths_.push_back({type.sized_by, context, size, false});
   }
@@ -330,7 +331,7 @@ std::uint32_t SceneBuilder::build_memory(spec::TypeId id, std::uint32_t address,
         return build_memory(type.target, address, context, name, changes);
       }
       store(scene_, Place{true, address, 8, {}}, 3);
-      leaves_.push_back({Place{true, address, 8, {}}, id, name, 0, false});
+      leaves_.push_back({Place{true, address, 8, {}}, id, name, 0, 0, false});
       return 8;
   }
   return 0;

@@ -26,6 +26,7 @@ struct Leaf {
   spec::TypeId type = spec::none;
   std::string name;               ///< path: "msg.msg_name.sa_family"
   std::uint32_t target_size = 0;  ///< of a pointer
+  std::uint32_t target = 0;       ///< of a pointer, the address
   bool changes = false;           ///< inout: another value stands there at the exit
 };
 
