@@ -80,6 +80,21 @@ void leave_entry(Registers& registers, std::uint64_t stored, std::optional<std::
 /// Where it goes to, and where it comes from.
 std::uint64_t destination(const Registers& registers);
 
+/// The registers of a thread at the entry of a function, or with its results at the exit; others are 0.
+Registers registers_at_function(std::span<const std::uint64_t, 6> arguments, std::uint64_t stack_pointer,
+                                std::uint64_t instruction_pointer);
+Registers registers_at_return(std::span<const std::uint64_t, 2> results, std::uint64_t stack_pointer);
+/// Gives a thread in code of ours back what it had at a call of a function, or at the return from one; `result`: rax.
+struct FunctionRegisters {
+  CallRegisters call;
+  std::uint64_t result = 0;
+  std::uint64_t counter = 0;  ///< rcx
+  std::uint64_t scratch = 0;  ///< r11
+};
+FunctionRegisters function_registers(const Registers& registers);
+void put_to_function(Registers& registers, const FunctionRegisters& program, std::uint64_t stack_pointer,
+                     std::uint64_t to);
+
 /// The processor's clock, in ticks of its own; all processors agree.
 std::uint64_t clock_ticks();
 

@@ -6,8 +6,10 @@
 #include <algorithm>
 
 #include "arch/syscall_abi.h"
+#include "functions/plain_functions.h"
 #include "functions/probe_places.h"
 #include "proc/proc_files.h"
+#include "ptrace/call_recorder.h"
 
 namespace tracer::functions {
 namespace {
@@ -61,6 +63,7 @@ void Counter::watch(ptrace::Tracee& tracee, const std::vector<std::uint64_t>& ad
   Breakpoints& space = space_of(tracee);
   const auto watched = recorder_            ? recorder_->watch(tracee, addresses)
                        : kernel_ != nullptr ? count_at(tracee, addresses)
+                       : records_inside()   ? record_inside(tracee, addresses)
                                             : count_inside(tracee, addresses);
   bool misses = false;
   for (const std::uint64_t address : addresses) {
@@ -147,6 +150,63 @@ std::set<std::uint64_t> Counter::count_inside(ptrace::Tracee& tracee, const std:
   return space.stubs.add(thread, places, find_room, others, space.filtered);
 }
 
+std::set<std::uint64_t> Counter::record_inside(ptrace::Tracee& tracee, const std::vector<std::uint64_t>& addresses) {
+  Breakpoints& space = space_of(tracee);
+  const ptrace::Stopped& thread = ptrace::stopped_thread(tracee);
+  ptrace::CallRecorder* recorder = sink_.recorder();
+  Others others = others_of(tracee);
+  if (walks_stacks(space)) {
+    const auto any = [](const trace::LibraryFunction&) { return true; };
+    for (const std::uint64_t address : space.stubs.remove(thread, any, others)) {
+      space.note(address).counted = false;
+      space.add(thread, tracee.memory, address, [](Breakpoint&) {});
+    }
+    return {};
+  }
+  std::vector<CountingStubs::Place> places;
+  std::optional<bool> admitted;
+  for (const std::uint64_t address : addresses) {
+    const Module* module = space.module_at(address);
+    const Breakpoint& point = space.note(address);
+    const bool only_calls = point.stub != nullptr && point.entry == nullptr && point.callers.empty() &&
+                            point.probes.empty() && point.resolved == nullptr && point.unreported == nullptr;
+    if (!only_calls || module == nullptr || module->file->abi() != arch::native_abi()) {
+      continue;
+    }
+    functions_.locate(space, *point.stub);
+    const auto code = watched_code(space, tracee.memory, address);
+    const auto jump = arch::find_slot_jump(arch::native_abi(), code, address);
+    if (!jump || !returns_plainly(*point.stub)) {
+      continue;
+    }
+    if (!admitted) {
+      admitted = recorder != nullptr && recorder->function_code().entry != 0 &&
+                 recorder->admit(tracee, space.withdrawal.call_instruction);
+    }
+    if (!*admitted) {
+      break;
+    }
+    const auto info =
+        *admitted ? recorder->describe_function(tracee, {address, jump->slot, point.stub, errno_place_of(tracee)})
+                  : std::nullopt;
+    if (info) {
+      places.push_back({address, code, point.stub, recorder->function_code().entry, *info});
+    }
+  }
+  if (places.empty()) {
+    return {};
+  }
+  space.recording.trampoline = recorder->function_code().exit;
+  if (others != Others::none && space.recording.since_exec) {
+    others = Others::elsewhere;  // the loader has just mapped what is new
+  }
+  const auto find_room = [&](std::uint64_t address, std::size_t size) {
+    const auto found = space.place_near(thread, tracee.tid(), address, size, arch::native_abi());
+    return found.ok() ? found.value() : 0;
+  };
+  return space.stubs.add(thread, places, find_room, others, space.filtered);
+}
+
 std::optional<std::uint64_t> Counter::give_up_stub(ptrace::Tracee& tracee, std::uint64_t address, std::uint64_t fault) {
   Breakpoints& space = space_of(tracee);
   const auto lost = space.stubs.find_lost(address, fault);
@@ -163,16 +223,18 @@ std::optional<std::uint64_t> Counter::give_up_stub(ptrace::Tracee& tracee, std::
 void Counter::watch_noted(ptrace::Tracee& tracee) {
   Breakpoints& space = space_of(tracee);
   const ptrace::Stopped& thread = ptrace::stopped_thread(tracee);
-  if (const auto registers = thread.registers(); inside_ && thread.event() == PTRACE_EVENT_EXEC && registers) {
+  if (const auto registers = thread.registers();
+      inside_ != Inside::nothing && thread.event() == PTRACE_EVENT_EXEC && registers) {
     // In execve it can make no calls for us, before the first instruction it can.
     const bool stops_again = space.add(thread, tracee.memory, registers.value().instruction_pointer(),
                                        [](Breakpoint& point) { point.is_program_entry = true; });
     if (stops_again) {
+      space.recording.starts_at_entry = true;
       return;
     }
   }
   std::vector<std::uint64_t> addresses = std::exchange(space.noted, {});
-  if (recorder_ && Recorder::is_too_early(space)) {
+  if (replaces_returns() && Recorder::is_too_early(space)) {
     const auto later = std::partition(addresses.begin(), addresses.end(), [&](std::uint64_t address) {
       const library::Module* module = space.module_at(address);
       return module == nullptr || !module->is_program || !space.note(address).probes.empty();
@@ -184,7 +246,7 @@ void Counter::watch_noted(ptrace::Tracee& tracee) {
   addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
   // Where a thread has to stop for something else, that breakpoint counts as well.
   std::erase_if(addresses, [&](std::uint64_t address) { return space.note(address).inserted; });
-  if (!addresses.empty() || inside_) {
+  if (!addresses.empty() || inside_ != Inside::nothing) {
     watch(tracee, addresses);
   }
 }

@@ -49,6 +49,10 @@ class CallRecording final : public ptrace::CallRecorder {
   bool on_stop(ptrace::Tracee& tracee, const ptrace::Stop& stop) override;
   void before_call(ptrace::Tracee& tracee, const ptrace::CallState& state) override;
   void after_call(ptrace::Tracee& tracee, const ptrace::CallState& state) override;
+  [[nodiscard]] FunctionCode function_code() const override;
+  bool admit(ptrace::Tracee& tracee, std::uint64_t instruction) override;
+  std::optional<std::vector<std::byte>> describe_function(const ptrace::Tracee& tracee,
+                                                          const FunctionPlace& place) override;
   void inherit(const ptrace::Tracee& parent, const ptrace::Tracee& child, bool shares_memory) override;
   void leave(ptrace::Tracee& tracee) override;
   void on_exec(ptrace::Tracee& tracee, pid_t former) override;

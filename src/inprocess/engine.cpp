@@ -113,6 +113,7 @@ Result<std::unique_ptr<trace::Engine>> make_inprocess_engine(process::EngineOpti
     what.calls &= ~what.counted;
     what.times = options.times;
   }
+  what.plan_function = recording.plan_function;
   what.stack_bytes = recording.stacks ? copied_stack : 0;
   what.names |= recording.devices ? names_devices : 0U;
   what.names |= recording.commands ? names_commands : 0U;

@@ -4,6 +4,7 @@
 
 #include "arch/call_site.h"
 #include "inprocess/call_recording.h"
+#include "inprocess/recorded_functions.h"
 #include "ptrace/stopped_thread.h"
 
 namespace tracer::inprocess {
@@ -67,6 +68,17 @@ bool CallRecording::leave_recorder(ptrace::Tracee& tracee, const arch::Registers
     arch::end_copy(registers, symbols.behind_copy);
     static_cast<void>(stopped.set_registers(registers));
     return true;
+  }
+  const Thread* thread = find(tracee.tid());
+  const auto report_return = [this](trace::FunctionRecorder::Hit& hit) {
+    collect();  // what came before
+    clock_.look();
+    hit.time = clock_.time_at(arch::clock_ticks());
+    calls_.on_recorded(hit);
+  };
+  if (leave_function(tracee, registers, symbols, thread != nullptr ? &thread->ring.area() : nullptr, report_return)) {
+    collect();
+    return faulted;
   }
   if (at >= symbols.entry && at <= symbols.push_return) {
     const std::uint64_t bytes = at == symbols.push_return ? with_flags : at == symbols.push_flags ? below_stack : 0;

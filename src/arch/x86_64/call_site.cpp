@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "arch/breakpoint.h"
+#include "arch/call_registers.h"
 #include "arch/x86_64/code.h"
 #include "arch/x86_64/instruction.h"
 
@@ -193,6 +194,7 @@ namespace {
 constexpr std::array<std::size_t, 12> general_numbers = {7, 6, 2, 10, 8, 9, 3, 5, 12, 13, 14, 15};
 constexpr std::size_t accumulator = 0;
 constexpr std::size_t counter = 1;
+constexpr std::size_t data = 2;
 constexpr std::size_t stack = 4;
 constexpr std::size_t kept_flags = 11;
 
@@ -238,6 +240,53 @@ void leave_entry(Registers& registers, std::uint64_t stored, std::optional<std::
 
 std::uint64_t destination(const Registers& registers) {
   return registers.general(counter);
+}
+
+Registers registers_at_function(std::span<const std::uint64_t, 6> arguments, std::uint64_t stack_pointer,
+                                std::uint64_t instruction_pointer) {
+  CallRegisters program;
+  program.general = {arguments[0], arguments[1], arguments[2], 0, arguments[4], arguments[5]};
+  program.stack_pointer = stack_pointer;
+  StoredRegisters set = registers_at_call(program, ~std::uint64_t{0});
+  set.rcx = arguments[3];
+  set.rip = instruction_pointer;
+  Registers registers;
+  const auto into = registers.buffer();
+  const auto from = std::as_bytes(std::span(&set, 1));
+  std::copy_n(from.begin(), std::min(from.size(), into.size()), into.begin());
+  return registers;
+}
+
+Registers registers_at_return(std::span<const std::uint64_t, 2> results, std::uint64_t stack_pointer) {
+  const std::array<std::uint64_t, 6> none{};
+  Registers registers = registers_at_function(none, stack_pointer, 0);
+  registers.set_general(accumulator, results[0]);
+  registers.set_general(data, results[1]);
+  return registers;
+}
+
+FunctionRegisters function_registers(const Registers& registers) {
+  FunctionRegisters program;
+  for (std::size_t i = 0; i < general_numbers.size(); ++i) {
+    program.call.general[i] = registers.general(general_numbers[i]);
+  }
+  program.result = registers.general(accumulator);
+  program.counter = registers.general(counter);
+  program.scratch = registers.general(kept_flags);
+  return program;
+}
+
+void put_to_function(Registers& registers, const FunctionRegisters& program, std::uint64_t stack_pointer,
+                     std::uint64_t to) {
+  CallRegisters call = program.call;
+  call.flags = registers.flags();
+  put_back(registers, call);
+  registers.clear_call_number();
+  registers.set_general(accumulator, program.result);
+  registers.set_general(counter, program.counter);
+  registers.set_general(kept_flags, program.scratch);
+  registers.set_general(stack, stack_pointer);
+  registers.set_instruction_pointer(to);
 }
 
 std::uint64_t clock_ticks() {
