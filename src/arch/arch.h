@@ -51,6 +51,9 @@ concept RegisterSet = requires(R registers, const R view, std::size_t n, std::ui
 
   /// The register set that changes the call number, as a 32-bit int; 0 if `bytes()` changes it.
   { R::call_number_set } -> std::convertible_to<unsigned>;
+  /// Whether a signal that interrupts a call stops a thread at the call instruction, where the kernel has put it back
+  /// already, and will make it fail (EINTR) only if it is still there: nobody can tell whether the call was made.
+  { R::rewinds_before_signals } -> std::convertible_to<bool>;
   /// Whether the result is in the register of the first argument.
   { R::result_replaces_argument } -> std::convertible_to<bool>;
   /// The offset of the instruction pointer for PTRACE_POKEUSER, for threads of all ABIs; empty if there is no such

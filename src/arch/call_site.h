@@ -34,15 +34,17 @@ struct CallSite {
 /// at `start`. Empty if the instructions do not lead there, or cannot be moved.
 std::optional<CallSite> find_call_site(std::span<const std::byte> code, std::uint64_t start, std::uint64_t call);
 
-/// An instruction that was moved.
+/// An instruction of a stub, and those behind it up to the next one.
 struct MovedInstruction {
-  std::uint64_t original = 0;  ///< its address in the program
+  std::uint64_t original = 0;  ///< where the program is there
   std::uint32_t offset = 0;    ///< in the stub
+  bool is_ours = false;        ///< it is none of the program's
+  bool keeps = false;          ///< registers of the program are kept on its stack: see give_back_kept()
 };
 
 struct SiteStub {
   std::vector<std::byte> code;
-  std::vector<MovedInstruction> moved;  ///< in their order; the last one stands for the call instruction itself
+  std::vector<MovedInstruction> moved;  ///< in their order; those of ours follow
 };
 
 /// Upper bound of the size of SiteStub::code, in bytes.
@@ -60,6 +62,8 @@ std::optional<SiteJump> site_jump(std::uint64_t from, std::uint64_t to);
 /// How far a stub may be from its site, in bytes. Instructions that are moved reach as far around themselves again.
 std::uint64_t site_reach();
 
+/// Gives a thread that is in a stub the registers back that are kept on its stack.
+void give_back_kept(Registers& registers, const trace::Memory& memory);
 /// Puts a thread that is in code of ours to the call instruction, before its call of this number.
 void put_before_call(Registers& registers, const CallRegisters& program, std::uint64_t number);
 /// Puts it behind the call instruction. The kernel, which may be about to restart the call, finds what it expects.
@@ -73,8 +77,8 @@ struct EntryRange {
   std::uint64_t entry = 0;
   std::uint64_t entered = 0;
 };
-/// Puts a thread that enters or leaves the recorder to where it comes from or goes to, with what is stored on its stack
-/// (in `memory`) put back. False if it does neither.
+/// Puts a thread that enters or leaves the recorder to where it comes from or goes to, which may be in a stub, with
+/// what is stored on its stack (in `memory`) put back. False if it does neither.
 bool leave_entry(Registers& registers, const EntryRange& range, const EntryLabels& labels, const trace::Memory& memory);
 
 }  // namespace tracer::arch

@@ -2,7 +2,6 @@
 #include <cerrno>
 
 #include "arch/call_site.h"
-#include "arch/counting_stub.h"
 
 namespace tracer::arch {
 
@@ -30,6 +29,7 @@ std::uint64_t site_reach() {
   return 0;
 }
 
+void give_back_kept(Registers&, const trace::Memory&) {}
 void put_before_call(Registers&, const CallRegisters&, std::uint64_t) {}
 void put_behind_call(Registers&, const CallRegisters&, std::uint64_t) {}
 void put_to_call(Registers&) {}
@@ -38,15 +38,5 @@ void end_copy(Registers&, std::uint64_t) {}
 bool leave_entry(Registers&, const EntryRange&, const EntryLabels&, const trace::Memory&) {
   return false;
 }
-
-std::optional<SlotJump> find_slot_jump(Abi, std::span<const std::byte>, std::uint64_t) {
-  return std::nullopt;
-}
-
-std::optional<CountingStub> make_counting_stub(const SlotJump&, std::uint64_t, std::uint64_t) {
-  return std::nullopt;
-}
-
-void give_back(Registers&, std::size_t, const trace::Memory&) {}
 
 }  // namespace tracer::arch

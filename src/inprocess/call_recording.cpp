@@ -83,7 +83,8 @@ CallRecording::CallRecording(ImageContents contents, StopsBy stops_by, bool sees
       stops_by_(stops_by),
       sees_all_calls_(sees_all_calls),
       calls_(calls),
-      debug_(std::move(debug)) {}
+      debug_(std::move(debug)),
+      held_mark_(contents_.secret() | 1) {}
 
 ptrace::Exemption CallRecording::exemption() const {
   return {recorder_address, free_page_size, SYS_mmap, contents_.secret()};
@@ -254,10 +255,10 @@ void CallRecording::distrust(ptrace::Tracee& tracee) {
   }
 }
 
-void CallRecording::before_call(ptrace::Tracee& tracee, const ptrace::CallState& state) {
+bool CallRecording::before_call(ptrace::Tracee& tracee, const ptrace::CallState& state) {
   const auto found = processes_.find(tracee.tgid);
   if (found == processes_.end()) {
-    return;
+    return false;
   }
   Process& process = *found->second;
   if (!is_native(state) || contents_.forks(state.number)) {
@@ -283,6 +284,7 @@ void CallRecording::before_call(ptrace::Tracee& tracee, const ptrace::CallState&
     process.unmapping.push_back(tracee.tid());
     update_generation(process);
   }
+  return send_held(tracee, state);
 }
 
 void CallRecording::end_call(ptrace::Tracee& tracee) {
@@ -501,6 +503,9 @@ bool CallRecording::on_stop(ptrace::Tracee& tracee, const ptrace::Stop& stop) {
     return false;
   }
   if (stop.signal == SIGSYS && is_call(tracee)) {
+    return true;
+  }
+  if (is_held(tracee)) {
     return true;
   }
   const bool is_nothing = take_out(tracee, is_fault(ptrace::stopped_thread(tracee), stop.signal));

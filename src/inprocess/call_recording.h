@@ -47,7 +47,7 @@ class CallRecording final : public ptrace::CallRecorder {
   void collect() override;
   [[nodiscard]] std::chrono::nanoseconds due() const override { return due_; }
   bool on_stop(ptrace::Tracee& tracee, const ptrace::Stop& stop) override;
-  void before_call(ptrace::Tracee& tracee, const ptrace::CallState& state) override;
+  bool before_call(ptrace::Tracee& tracee, const ptrace::CallState& state) override;
   void after_call(ptrace::Tracee& tracee, const ptrace::CallState& state) override;
   void inherit(const ptrace::Tracee& parent, const ptrace::Tracee& child, bool shares_memory) override;
   void leave(ptrace::Tracee& tracee) override;
@@ -101,6 +101,9 @@ class CallRecording final : public ptrace::CallRecorder {
     std::size_t area;
     std::uint64_t thread_pointer;
     ThreadRing ring;
+    std::vector<siginfo_t> held{};                 ///< signals that come again as soon as the thread is in its call
+    std::vector<siginfo_t> sent{};                 ///< those that are on their way
+    std::optional<std::uint64_t> reported_call{};  ///< the entry of this call, which is about to be made, is reported
   };
 
   Process& process_of(const ptrace::Tracee& tracee);
@@ -139,6 +142,14 @@ class CallRecording final : public ptrace::CallRecorder {
   bool clean(Process& process, const ptrace::Tracee& tracee);
   void end_call(ptrace::Tracee& tracee);
   void update_generation(Process& process) const;
+  /// Has the signal that stops the thread come again when the thread is in the call that it is about to make, where the
+  /// kernel decides what becomes of the call. False if it cannot be.
+  bool hold_signal(const ptrace::Tracee& tracee, Thread& thread) const;
+  /// Sends the signals that are held, at the entry of a call. Whether the entry was reported already.
+  bool send_held(ptrace::Tracee& tracee, const ptrace::CallState& state);
+  /// Whether the signal was held, or has come again: it has its own facts then.
+  bool is_held(const ptrace::Tracee& tracee);
+  void leave_stub(ptrace::Tracee& tracee, arch::Registers& registers);
   bool leave_recorder(ptrace::Tracee& tracee, const arch::Registers& registers, bool faulted);
   bool leave_body(ptrace::Tracee& tracee, arch::Registers registers, bool faulted);
 
@@ -157,6 +168,7 @@ class CallRecording final : public ptrace::CallRecorder {
   std::vector<ThreadRing*> rings_;
   std::unordered_map<pid_t, Contest> contested_;  ///< by child
   bool abandoned_ = false;
+  std::uint64_t held_mark_;  ///< of signals that we send
 };
 
 }  // namespace tracer::inprocess

@@ -52,6 +52,11 @@ constexpr std::array<std::string_view, 14> changes_conditions{
 /// These open a file, and may truncate it, which takes pages away: by the flags in this argument.
 constexpr std::array<std::pair<std::string_view, std::uint32_t>, 2> opens{{{"open", 1}, {"openat", 2}}};
 
+/// These go on where they were when they are restarted, which takes the kernel's own restart.
+constexpr std::array<std::string_view, 2> go_on_after_restart{"nanosleep", "clock_nanosleep"};
+/// So does this one, if this argument is a time.
+constexpr std::pair<std::string_view, std::uint32_t> goes_on_with_time{"futex", 3};
+
 trace::WantedCalls calls_named(const spec::Tables& tables, std::span<const std::string_view> names) {
   trace::WantedCalls found{};
   for (std::size_t i = 0; i < abi_count; ++i) {
@@ -81,6 +86,9 @@ WhatIsRecorded::Calls recordable_calls(const spec::Tables& tables) {
        {std::span<const std::string_view>(looks_at_registers), {takes_memory}, {changes_conditions}}) {
     calls &= ~calls_named(tables, names)[abi];
   }
+  if (arch::Registers::rewinds_before_signals) {
+    calls &= ~calls_named(tables, go_on_after_restart)[abi];
+  }
   return calls;
 }
 
@@ -88,13 +96,19 @@ WhatIsRecorded::Calls recordable_calls(const spec::Tables& tables) {
 std::array<StopCondition, most_stop_conditions> stop_conditions(const spec::Tables& tables) {
   std::array<StopCondition, most_stop_conditions> conditions{};
   std::size_t count = 0;
-  for (const auto& [name, argument] : opens) {
+  const auto add = [&](std::string_view name, std::uint32_t argument, std::uint64_t bits) {
     const auto calls = calls_named(tables, std::span(&name, 1))[index_of(arch::native_abi())];
     for (std::size_t number = 0; calls.any() && number < calls.size(); ++number) {
       if (calls[number]) {
-        conditions[count++] = {static_cast<std::uint32_t>(number), argument, O_TRUNC};
+        conditions[count++] = {static_cast<std::uint32_t>(number), argument, bits};
       }
     }
+  };
+  for (const auto& [name, argument] : opens) {
+    add(name, argument, O_TRUNC);
+  }
+  if (arch::Registers::rewinds_before_signals) {
+    add(goes_on_with_time.first, goes_on_with_time.second, ~std::uint64_t{0});
   }
   return conditions;
 }

@@ -37,6 +37,8 @@ Result<std::uint64_t> Injector::call(std::uint64_t instruction, std::uint64_t nu
   if (!after) {
     return after.error();
   }
+  // Where the first call is injected, at the exit of a call, this register may not be what it is elsewhere.
+  saved_.value().take_hidden(after.value());
   constexpr std::int64_t lowest_error = -4095;
   const std::int64_t result = after.value().result();
   if (result < 0 && result >= lowest_error) {

@@ -20,9 +20,9 @@ bool CallRecording::take_out(ptrace::Tracee& tracee, bool faulted) {
     return leave_recorder(tracee, registers.value(), faulted);
   }
   collect();
-  if (const auto original = process.patcher.original_of(at)) {
+  if (const auto found = process.patcher.find(at)) {
     arch::Registers moved = registers.value();
-    moved.set_instruction_pointer(*original);
+    leave_stub(tracee, moved);
     static_cast<void>(stopped.set_registers(moved));
     siginfo_t info{};
     if (faulted && stopped.signal_info(info) && reinterpret_cast<std::uint64_t>(info.si_addr) == at) {
@@ -33,8 +33,18 @@ bool CallRecording::take_out(ptrace::Tracee& tracee, bool faulted) {
         return true;
       }
     }
+    return faulted && found->is_ours;
   }
   return false;
+}
+
+void CallRecording::leave_stub(ptrace::Tracee& tracee, arch::Registers& registers) {
+  if (const auto found = process_of(tracee).patcher.find(registers.instruction_pointer())) {
+    if (found->keeps) {
+      arch::give_back_kept(registers, tracee.memory);
+    }
+    registers.set_instruction_pointer(found->original);
+  }
 }
 
 bool CallRecording::leave_recorder(ptrace::Tracee& tracee, const arch::Registers& found, bool faulted) {
@@ -50,6 +60,7 @@ bool CallRecording::leave_recorder(ptrace::Tracee& tracee, const arch::Registers
   if (!arch::leave_entry(registers, {symbols.entry, symbols.entered}, symbols.labels, tracee.memory)) {
     return leave_body(tracee, registers, faulted);
   }
+  leave_stub(tracee, registers);
   static_cast<void>(stopped.set_registers(registers));
   collect();
   return faulted;
@@ -66,6 +77,18 @@ bool CallRecording::leave_body(ptrace::Tracee& tracee, arch::Registers registers
   Area& counts = thread->ring.whole_area();
   const arch::CallRegisters program = area.program;
   const std::uint64_t at = registers.instruction_pointer();
+  if (arch::Registers::rewinds_before_signals && !faulted && at == symbols.call && area.phase == phase_calling &&
+      hold_signal(tracee, *thread)) {
+    static_cast<void>(thread->ring.take_back_entry());
+    collect();
+    if (thread->ring.has_open_call()) {
+      thread->ring.close_call();
+      thread->reported_call = area.number;
+    }
+    arch::put_before_call(registers, program, area.number);
+    static_cast<void>(ptrace::stopped_thread(tracee).set_registers(registers));
+    return true;
+  }
   const bool noting = at >= symbols.behind_call && at < symbols.noted && area.phase == phase_calling;
   if (area.phase == phase_leaving || noting) {
     const std::uint64_t result = noting ? static_cast<std::uint64_t>(registers.result()) : area.result;

@@ -152,24 +152,24 @@ LeftBecause Patcher::patch(const ptrace::Stopped& thread, const trace::Memory& m
   return LeftBecause::none;
 }
 
-std::optional<std::uint64_t> Patcher::original_of(std::uint64_t address) const {
-  auto found = stubs_.upper_bound(address);
-  if (found == stubs_.begin()) {
+std::optional<arch::MovedInstruction> Patcher::find(std::uint64_t address) const {
+  auto above = stubs_.upper_bound(address);
+  if (above == stubs_.begin()) {
     return std::nullopt;
   }
-  const auto& [start, stub] = *--found;
+  const auto& [start, stub] = *--above;
   const std::uint64_t offset = address - start;
   if (offset >= stub.size) {
     return std::nullopt;
   }
   // Those behind the first one are still where they were.
-  std::uint64_t original = stub.site.call;
+  arch::MovedInstruction found{stub.site.call, 0, true, false};
   for (const arch::MovedInstruction& moved : stub.moved) {
     if (moved.offset <= offset) {
-      original = moved.original;
+      found = moved;
     }
   }
-  return original;
+  return found;
 }
 
 bool Patcher::leads_to(const Stub& stub, std::uint64_t address, std::span<const std::byte> code) {

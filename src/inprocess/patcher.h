@@ -37,8 +37,8 @@ class Patcher {
   LeftBecause patch(const ptrace::Stopped& thread, const trace::Memory& memory, std::uint64_t call,
                     const Symbols& symbols);
 
-  /// The address of the program for one in a stub; empty if it is in none.
-  [[nodiscard]] std::optional<std::uint64_t> original_of(std::uint64_t address) const;
+  /// What is at an address in a stub; empty if it is in none.
+  [[nodiscard]] std::optional<arch::MovedInstruction> find(std::uint64_t address) const;
   /// Puts the instruction back whose stub is at `address`; empty if there is none, else where the program goes on.
   std::optional<std::uint64_t> undo(const ptrace::Stopped& thread, std::uint64_t address);
   /// Puts all instructions back, where there are still jumps of ours, and unmaps the stubs if `unmaps`. See

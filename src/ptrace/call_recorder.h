@@ -75,8 +75,8 @@ class CallRecorder {
   /// A thread has stopped: collect(), and if a signal has stopped it in code of ours, puts it where it would be without
   /// us. True if the signal came from that code and is nothing to the program.
   virtual bool on_stop(Tracee& tracee, const Stop& stop) = 0;
-  /// The thread is at the entry of a call.
-  virtual void before_call(Tracee& tracee, const CallState& state) = 0;
+  /// The thread is at the entry of a call. Whether it is one whose entry was recorded, and that is made anew.
+  virtual bool before_call(Tracee& tracee, const CallState& state) = 0;
   /// The thread is at the exit of a call, which has been reported: the next ones at this place may be recorded inside.
   virtual void after_call(Tracee& tracee, const CallState& state) = 0;
   /// `parent` has created `child`, which has not run yet.

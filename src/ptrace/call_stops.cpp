@@ -55,9 +55,7 @@ void PtraceEngine::on_entry(Tracee& tracee, const CallState& state) {
     return;
   }
   tracee.in_call = true;
-  if (recorder_) {
-    recorder_->before_call(tracee, state);
-  }
+  const bool is_recorded = recorder_ && recorder_->before_call(tracee, state);
   tracee.call_system_time = tracee.system_time;
   if (tracee.visibility == Visibility::launching && arch::is_execve(state.abi, state.number)) {
     tracees_.set_visibility(tracee, Visibility::visible);
@@ -80,7 +78,9 @@ void PtraceEngine::on_entry(Tracee& tracee, const CallState& state) {
     if (handler_ != nullptr && !is_launching(tracee)) {
       tamper_at_entry(*handler_, tracee, event);
     }
-    hand_out(tracee, event, tracee);
+    if (!is_recorded) {
+      hand_out(tracee, event, tracee);
+    }
   }
   hide_untraced(tracee, state);
   const trace::Tampering* wish = tracee.tampering.wish;

@@ -335,6 +335,11 @@ bool Stopped::signal_info(siginfo_t& info) const {
   return ptrace_call(PTRACE_GETSIGINFO, tid_, 0L, &info) == 0;
 }
 
+Status Stopped::set_signal_info(const siginfo_t& info) const {
+  siginfo_t copy = info;
+  return ptrace_call(PTRACE_SETSIGINFO, tid_, 0L, &copy) == 0 ? Status(Done{}) : Status(last_error());
+}
+
 std::optional<long> Stopped::peek(RemoteAddr address) const {
   return peek_word(tid_, address);
 }

@@ -130,6 +130,8 @@ class Stopped {
   [[nodiscard]] int event() const;
   /// PTRACE_GETSIGINFO; false if it is not known.
   bool signal_info(siginfo_t& info) const;
+  /// PTRACE_SETSIGINFO.
+  Status set_signal_info(const siginfo_t& info) const;
   /// PTRACE_PEEKDATA of one word.
   [[nodiscard]] std::optional<long> peek(RemoteAddr address) const;
   /// PTRACE_POKEDATA of as many words as it takes, in read-only pages too. On failure the first of them may be written.

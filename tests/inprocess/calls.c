@@ -419,6 +419,53 @@ static void execs(char* self) {
 }
 
 /// A tight loop with a checksum of the registers that a call must leave alone.
+#ifdef __aarch64__
+static void registers(void) {
+  for (long i = 0; i < count; ++i) {
+    unsigned long before[32], after[32];
+    double vectors[2] = {(double)i, 0};
+    for (unsigned k = 0; k < 32; ++k) {
+      before[k] = (unsigned long)i * 31 + k;
+    }
+    before[30] = (unsigned long)(i % 16) << 28;  // NZCV
+    register unsigned long* from asm("x19") = before;
+    register unsigned long* to asm("x20") = after;
+    register double* vector asm("x21") = vectors;
+    asm volatile(
+        "sub sp, sp, #256\n str x19, [sp, #8]\n"
+        "ldr d9, [x21]\n ldr d20, [x21]\n"
+        "ldr x1, [x19, #240]\n msr nzcv, x1\n"
+        "ldp x1, x2, [x19, #8]\n ldp x3, x4, [x19, #24]\n ldp x5, x6, [x19, #40]\n ldr x7, [x19, #56]\n"
+        "ldp x9, x10, [x19, #72]\n ldp x11, x12, [x19, #88]\n ldp x13, x14, [x19, #104]\n ldp x15, x16, [x19, #120]\n"
+        "ldp x17, x18, [x19, #136]\n ldp x22, x23, [x19, #176]\n ldp x24, x25, [x19, #192]\n ldp x26, x27, [x19, "
+        "#208]\n"
+        "ldp x28, x30, [x19, #224]\n"
+        "mov x8, #173\n"
+        "svc #0\n"
+        "str x0, [x20]\n"
+        "stp x1, x2, [x20, #8]\n stp x3, x4, [x20, #24]\n stp x5, x6, [x20, #40]\n stp x7, x8, [x20, #56]\n"
+        "stp x9, x10, [x20, #72]\n stp x11, x12, [x20, #88]\n stp x13, x14, [x20, #104]\n stp x15, x16, [x20, #120]\n"
+        "stp x17, x18, [x20, #136]\n stp x22, x23, [x20, #176]\n stp x24, x25, [x20, #192]\n"
+        "stp x26, x27, [x20, #208]\n stp x28, x30, [x20, #224]\n mrs x1, nzcv\n str x1, [x20, #240]\n"
+        "fadd d9, d9, d20\n str d9, [x21, #8]\n"
+        "ldr x1, [sp, #8]\n str x1, [x20, #152]\n add sp, sp, #256"
+        :
+        : "r"(from), "r"(to), "r"(vector)
+        : "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16",
+          "x17", "x18", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x30", "v9", "v20", "memory", "cc");
+    before[0] = (unsigned long)getppid();
+    before[8] = 173;
+    before[19] = (unsigned long)before;
+    for (unsigned k = 0; k < 31; ++k) {
+      if (before[k] != after[k] && k != 20 && k != 21) {
+        printf("register %u has changed: %lx instead of %lx\n", k, after[k], before[k]);
+        exit(1);
+      }
+    }
+    must(vectors[1] == 2 * (double)i, "vectors");
+  }
+}
+#else
 static void registers(void) {
   for (long i = 0; i < count; ++i) {
     long rbx = i, r12 = ~i, r13 = i * 3, result = 0;
@@ -440,6 +487,7 @@ static void registers(void) {
     }
   }
 }
+#endif
 
 static volatile sig_atomic_t ending;
 

@@ -136,13 +136,6 @@ bool load_literal(std::uint32_t instruction, std::uint64_t address, Registers& r
   return value.has_value();
 }
 
-/// Clears PSTATE.BTYPE, which is set after an indirect branch. In a guarded page it would require a bti instruction at
-/// the address where the thread resumes, and there is none.
-void clear_branch_type(Registers& registers) {
-  constexpr std::uint64_t branch_type = std::uint64_t{3} << 10;
-  registers.set_state(registers.state() & ~branch_type);
-}
-
 constexpr std::uint32_t bti_c = 0xd503245f;
 constexpr std::uint32_t autia1716 = 0xd503219f;
 constexpr std::uint32_t nop = 0xd503201f;

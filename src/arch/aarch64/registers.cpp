@@ -92,6 +92,10 @@ void Registers::set_general(unsigned number, std::uint64_t value) {
   }
 }
 
+void Registers::set_stack_pointer(std::uint64_t value) {
+  set(wide_sp, narrow_sp, value);
+}
+
 std::uint64_t Registers::state() const {
   return get(wide_state, 0);
 }

@@ -146,7 +146,7 @@ std::optional<SiteStub> make_site_stub(const CallSite& site, std::span<const std
     }
     address += instruction->facts.length;
   }
-  stub.moved.push_back({site.call, static_cast<std::uint32_t>(stub.code.size())});
+  stub.moved.push_back({site.call, static_cast<std::uint32_t>(stub.code.size()), true});
   for (const unsigned byte : {0x48U, 0x8dU, 0x0dU}) {  // lea behind_call(%rip), %rcx
     append(stub.code, static_cast<std::uint8_t>(byte));
   }
@@ -181,6 +181,8 @@ void put_back(Registers& registers, const CallRegisters& program) {
 }
 
 }  // namespace
+
+void give_back_kept(Registers&, const trace::Memory&) {}
 
 void put_before_call(Registers& registers, const CallRegisters& program, std::uint64_t number) {
   put_back(registers, program);

@@ -19,7 +19,8 @@ class Registers : public RegisterWords<27, 17> {
   static constexpr std::optional<std::size_t> instruction_pointer_user_offset = 128;  ///< asm/user_64.h
   static constexpr bool result_replaces_argument = false;
   static constexpr std::size_t call_instruction_size = 2;  ///< syscall, sysenter and int 0x80 alike
-  static constexpr std::size_t site_jump_size = 5;         ///< see call_site.h
+  static constexpr bool rewinds_before_signals = false;
+  static constexpr std::size_t site_jump_size = 5;  ///< see call_site.h
 
   [[nodiscard]] Abi mode_abi() const;
   [[nodiscard]] Abi call_abi(std::span<const std::byte> instruction) const;
@@ -44,6 +45,7 @@ class Registers : public RegisterWords<27, 17> {
   [[nodiscard]] std::uint64_t flags() const;
   void set_flags(std::uint64_t value);
   [[nodiscard]] std::uint64_t segment_base(bool gs) const;  ///< of fs or gs; 0 for 32-bit threads, whose set has none
+  void take_hidden(const Registers&) {}
   void clear_call_number();  ///< sets orig_ax to -1, so that the kernel does not restart a system call
 };
 
