@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "arch/call_registers.h"
+#include "arch/syscall_abi.h"
 
 namespace tracer::inprocess {
 namespace {
@@ -65,6 +66,7 @@ std::vector<trace::CallTotals> CallCounts::totals(const TickClock& clock) const 
     const Counter& sum = sums_[number];
     if (sum.calls != 0) {
       trace::CallTotals totals;
+      totals.abi = arch::native_abi();
       totals.number = number;
       totals.calls = sum.calls;
       totals.errors = sum.errors;

@@ -442,6 +442,7 @@ void PtraceEngine::on_recorded(pid_t tid, trace::Event& event, const trace::Memo
   tracee->call_reported = std::holds_alternative<trace::SyscallEnter>(event.what);
   event.tid = tid;
   event.tgid = tracee->tgid;
+  event.abi = arch::native_abi();
   heed(handler_->handle(event, memory), *tracee);
 }
 
