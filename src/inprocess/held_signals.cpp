@@ -6,12 +6,23 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "inprocess/call_recording.h"
 #include "ptrace/stopped_thread.h"
 
 namespace tracer::inprocess {
+
+namespace {
+
+/// Whether the signal is about an instruction, and has not come from elsewhere.
+bool is_about_instruction(const siginfo_t& info) {
+  constexpr std::array about{SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS};
+  return info.si_code > 0 && std::find(about.begin(), about.end(), info.si_signo) != about.end();
+}
+
+}  // namespace
 
 bool CallRecording::hold_signal(const ptrace::Tracee& tracee, Thread& thread) const {
   siginfo_t info{};
@@ -30,7 +41,7 @@ bool CallRecording::is_held(const ptrace::Tracee& tracee) {
   const auto& stopped = ptrace::stopped_thread(tracee);
   siginfo_t info{};
   if (!thread->held.empty()) {
-    return stopped.signal_info(info) && info.si_code <= 0 && hold_signal(tracee, *thread);
+    return stopped.signal_info(info) && !is_about_instruction(info) && hold_signal(tracee, *thread);
   }
   if (thread->sent.empty() || !stopped.signal_info(info) || info.si_code != SI_QUEUE ||
       reinterpret_cast<std::uint64_t>(info.si_value.sival_ptr) != held_mark_) {
