@@ -51,7 +51,7 @@ static void on_alarm(int number, siginfo_t* info, void* context) {
 
 static int interrupted(int times) {
   struct sigaction action = {.sa_sigaction = on_alarm, .sa_flags = SA_SIGINFO | SA_RESTART};
-  const struct itimerval often = {{0, 100}, {0, 100}};
+  const struct itimerval often = {{0, 500}, {0, 500}};  // more than a stop takes on a busy machine
   sigaction(SIGALRM, &action, NULL);
   setitimer(ITIMER_REAL, &often, NULL);
   call(times);
