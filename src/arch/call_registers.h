@@ -4,11 +4,12 @@
 // Each file below has these:
 //   CallRegisters      plain data, as the recorder's assembly stores it: `general`, of which the first six are the
 //                      call's arguments, `flags`, `stack_pointer` and `behind_call`, and what else the assembly keeps
+//   EntryLabels        addresses in the assembly that leads into the recorder and out of it
+//   clock_ticks        the processor's clock, in ticks of its own; all processors agree
+// and where there is a recorder:
 //   StoredRegisters    a register set NT_PRSTATUS
 //   registers_at_call  makes one: behind the call instruction of a call of this number, before its result
-//   EntryLabels        addresses in the assembly that leads into the recorder and out of it
 //   address_end        behind a program's addresses
-//   clock_ticks        the processor's clock, in ticks of its own; all processors agree
 //   fetch_for_writing  has a line of the cache come
 #pragma once
 

@@ -1,5 +1,5 @@
-// Structures of which a part is known at the entry of a call that fills in the rest: `{ifr_name="lo"` shows at the
-// entry, and `, ifr_addr=…}` at the exit.
+// Structures that show in part. Of one that a call fills in, `{ifr_name="lo"` shows at the entry, and `, ifr_addr=…}`
+// at the exit; of one that ends in memory that cannot be read, what is there.
 #include <algorithm>
 
 #include "decode/calls.h"

@@ -57,6 +57,12 @@ struct Breakpoint {
   bool is_loader_hook = false;
   bool is_program_entry = false;
 
+  /// Whether code that starts here is of interest, whoever calls it or called by these modules.
+  [[nodiscard]] bool is_function() const {
+    return entry != nullptr || !callers.empty() || resolved != nullptr || unreported != nullptr;
+  }
+  [[nodiscard]] bool is_for_calls() const { return stub != nullptr || is_function(); }
+
   // How a thread gets over it.
   bool prepared = false;
   arch::StepStrategy strategy = arch::StepStrategy::in_place;

@@ -28,14 +28,14 @@ std::size_t emulated_offset(const ptrace::Tracee& tracee, const Module& module, 
 
 void report_counted_probes(ptrace::EventSink& sink, ptrace::Tracee& tracee, const Breakpoint& point,
                            const trace::FunctionCounter::Count& count) {
-  const Module* module = space_of(tracee).module_at(count.address);
+  const Module* module = point.probes.empty() ? nullptr : space_of(tracee).module_at(count.address);
+  if (module == nullptr) {
+    return;
+  }
+  tracee.abi = module->file->abi();
   for (const Breakpoint::Probe& here : point.probes) {
-    if (module != nullptr) {
-      tracee.abi = module->file->abi();
-      const library::StaticProbe& probe = *here.probe;
-      report(sink, tracee,
-             trace::ProbeHit{&probe.provider, &probe.name, &module->name, count.address, {}, count.calls});
-    }
+    const library::StaticProbe& probe = *here.probe;
+    report(sink, tracee, trace::ProbeHit{&probe.provider, &probe.name, &module->name, count.address, {}, count.calls});
   }
 }
 
@@ -54,9 +54,7 @@ trace::FunctionCounter::Place Counter::place_of(ptrace::Tracee& tracee, const Mo
   const auto code = watched_code(space_of(tracee), tracee.memory, address);
   const auto start = file_offset(module, address);
   if (!point.probes.empty()) {
-    const bool is_alone = point.stub == nullptr && point.entry == nullptr && point.entry_symbol.empty() &&
-                          point.resolved == nullptr && point.unreported == nullptr;
-    place.offset = start && is_alone && arch::can_watch_static_probe(code) ? *start : 0;
+    place.offset = start && !point.is_for_calls() && arch::can_watch_static_probe(code) ? *start : 0;
     return place;
   }
   if (point.stub != nullptr) {
@@ -162,8 +160,7 @@ std::set<std::uint64_t> Counter::count_inside(ptrace::Tracee& tracee, const std:
   for (const std::uint64_t address : addresses) {
     const Module* module = space.module_at(address);
     const Breakpoint& point = space.note(address);
-    const bool only_calls = point.stub != nullptr && point.entry == nullptr && point.callers.empty() &&
-                            point.probes.empty() && point.resolved == nullptr && point.unreported == nullptr;
+    const bool only_calls = point.stub != nullptr && point.probes.empty() && !point.is_function();
     if (only_calls && module != nullptr && module->file->abi() == arch::native_abi() && !goes_by_pointer(*point.stub)) {
       places.push_back({address, watched_code(space, tracee.memory, address), point.stub});
     }

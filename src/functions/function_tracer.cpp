@@ -34,11 +34,6 @@ bool only_probes(const library::LibrarySelection& selection) {
   return selection.calls.empty() && selection.entries.empty() && selection.exports.empty();
 }
 
-bool is_for_calls(const Breakpoint& point) {
-  return point.stub != nullptr || point.entry != nullptr || point.resolved != nullptr || !point.callers.empty() ||
-         point.unreported != nullptr;
-}
-
 /// Reports the calls that end while a thread is stopped.
 class EndReporter final : public CallEnds {
  public:
@@ -396,7 +391,7 @@ void FunctionTracer::on_breakpoint(ptrace::Tracee& tracee, const arch::Registers
   if (point != nullptr && !point->probes.empty()) {
     report_probe_hits(sink_, tracee, *point, address, moment.get(), moment.register_sets());
   }
-  if (point != nullptr && is_for_calls(*point)) {
+  if (point != nullptr && point->is_for_calls()) {
     enter(tracee, *point, address, moment.get());
   }
 }
@@ -546,7 +541,7 @@ void FunctionTracer::on_hit(const trace::FunctionRecorder::Hit& hit) {
     report_probe_hits(sink_, *tracee, *point, hit.address, moment,
                       [](unsigned, std::span<std::byte>) { return std::size_t{0}; });
   }
-  if (is_for_calls(*point)) {
+  if (point->is_for_calls()) {
     enter(*tracee, *point, hit.address, moment);
     const auto address = hit.return_unseen ? state->calls.return_address_at(hit.stack_pointer) : std::nullopt;
     if (address) {

@@ -174,9 +174,8 @@ ImageContents::ImageContents(const capture::CapturePlans& plans, const WhatIsRec
 
 bool ImageContents::unmaps(std::uint64_t number, std::span<const std::uint64_t> arguments) const {
   return (number < what_.unmapping.size() && what_.unmapping[number]) ||
-         std::any_of(what_.conditions.begin(), what_.conditions.end(), [&](const StopCondition& condition) {
-           return condition.number == number && (arguments[condition.argument] & condition.bits) != 0;
-         });
+         std::any_of(what_.conditions.begin(), what_.conditions.end(),
+                     [&](const StopCondition& condition) { return condition.is_met(number, arguments); });
 }
 
 Result<Image> Image::create(const ImageContents& contents, const ptrace::Stopped& thread, std::uint64_t instruction) {

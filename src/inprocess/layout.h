@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "arch/call_registers.h"
 #include "capture/plan.h"
@@ -144,6 +145,11 @@ struct StopCondition {
   std::uint32_t number;
   std::uint32_t argument;
   std::uint64_t bits;
+
+  /// Whether this is about a call of that number and its arguments.
+  [[nodiscard]] constexpr bool is_met(std::uint64_t called, std::span<const std::uint64_t> arguments) const {
+    return number == called && (arguments[argument] & bits) != 0;
+  }
 };
 inline constexpr std::size_t most_stop_conditions = 4;
 

@@ -229,9 +229,8 @@ Arguments arguments_of(const ThreadArea& thread) {
 /// Whether one of Tables::conditions is met.
 bool has_to_stop(std::uint64_t number, Arguments arguments) {
   const auto& conditions = tables().conditions;
-  return std::any_of(std::begin(conditions), std::end(conditions), [&](const StopCondition& condition) {
-    return condition.number == number && (arguments[condition.argument] & condition.bits) != 0;
-  });
+  return std::any_of(std::begin(conditions), std::end(conditions),
+                     [&](const StopCondition& condition) { return condition.is_met(number, arguments); });
 }
 
 const capture_plan& plan_of(std::uint64_t number, Arguments arguments) {
