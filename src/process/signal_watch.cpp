@@ -32,6 +32,8 @@ int SignalWatch::next() const {
   return ::read(fd_.get(), &info, sizeof info) == sizeof info ? static_cast<int>(info.ssi_signo) : 0;
 }
 
-void SignalWatch::engine_ends(int signal) { watchdog_->owner_ends(signal); }
+void SignalWatch::engine_ends(int signal) {
+  watchdog_->owner_ends(signal);
+}
 
 }  // namespace tracer::process
