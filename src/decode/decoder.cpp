@@ -86,6 +86,13 @@ const spec::Signature* Decoder::signature_of(const CallState& state) {
   return state.signature;
 }
 
+bool Decoder::shows_in_part(const CallState& state) const {
+  const spec::Tables& tables = implementation_->setting.tables;
+  const auto params = state.signature == nullptr ? std::span<const spec::Param>{}
+                                                 : spec::Tables::slice(tables.params, state.signature->params);
+  return std::any_of(params.begin(), params.end(), [](const spec::Param& param) { return param.begins; });
+}
+
 const std::array<std::uint64_t, 6>& Decoder::arguments_of(const CallState& state) {
   return state.entry.args;
 }

@@ -89,6 +89,8 @@ class Decoder {
   [[nodiscard]] static const spec::Call* call_of(const CallState& state);
   /// Which form of that call it is; nullptr as above.
   [[nodiscard]] static const spec::Signature* signature_of(const CallState& state);
+  /// Whether part of a structure that the call fills in shows at the entry, where an emitter shows what is unfinished.
+  [[nodiscard]] bool shows_in_part(const CallState& state) const;
   /// The call's own arguments, wherever a multiplexer had them.
   [[nodiscard]] static const std::array<std::uint64_t, 6>& arguments_of(const CallState& state);
   /// What enter() calls it.

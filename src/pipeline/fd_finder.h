@@ -11,7 +11,9 @@ namespace tracer::pipeline {
 template <typename Function>
 class FdFinder final : public render::Emitter {
  public:
-  explicit FdFinder(Function function) : function_(std::move(function)) {}
+  explicit FdFinder(Function function, bool shows_unfinished = false)
+      : function_(std::move(function)), shows_unfinished_(shows_unfinished) {}
+  [[nodiscard]] bool shows_unfinished() const override { return shows_unfinished_; }
 
   [[nodiscard]] std::size_t written() const override { return 0; }
   void scalar(std::uint64_t bits, const spec::Type& type) override {
@@ -47,6 +49,7 @@ class FdFinder final : public render::Emitter {
 
  private:
   Function function_;
+  bool shows_unfinished_;
 };
 
 }  // namespace tracer::pipeline

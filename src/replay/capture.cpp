@@ -215,7 +215,12 @@ void CaptureView::exec(pipeline::Thread& thread, const pipeline::Moment& moment)
 
 void CaptureView::call_begins(pipeline::Thread& thread, const trace::Memory& memory) {
   begun_ = true;
-  decoder_.enter(*thread.state, thread.call.entry, thread.call.depth, memory, nothing_);
+  const auto& call = thread.call;
+  decoder_.enter(*thread.state, call.entry, call.depth, memory, nothing_);
+  // Text asks for what follows such a structure at the entry where that cannot be read, and other views at the exit.
+  if (decoder_.shows_in_part(*thread.state)) {
+    decoder_.enter(*shown_in_part_, call.entry, call.depth, memory, nothing_unfinished_);
+  }
 }
 
 void CaptureView::call_ends(pipeline::Thread& thread, const pipeline::CallEnd& end, const trace::Memory& memory) {

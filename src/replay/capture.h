@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -92,7 +93,11 @@ class CaptureView final : public pipeline::View {
  public:
   /// All outlive the view.
   CaptureView(const decode::Decoder& decoder, KeptNames& names, Abi native, std::vector<filter::Trigger> triggers)
-      : decoder_(decoder), names_(names), native_(native), triggers_(std::move(triggers)) {}
+      : decoder_(decoder),
+        names_(names),
+        native_(native),
+        triggers_(std::move(triggers)),
+        shown_in_part_(decoder.make_state()) {}
 
   /// Whether the pipeline has let the start of a call through, since the last question.
   [[nodiscard]] bool take_begun() { return std::exchange(begun_, false); }
@@ -128,6 +133,8 @@ class CaptureView final : public pipeline::View {
   std::vector<filter::Trigger> triggers_;
   bool triggered_ = false;
   pipeline::FdFinder<Ignore> nothing_{Ignore{}};
+  pipeline::FdFinder<Ignore> nothing_unfinished_{Ignore{}, true};
+  std::unique_ptr<decode::CallState, void (*)(decode::CallState*)> shown_in_part_;
   TextBuffer probe_text_;  ///< not shown either
   bool begun_ = false;
   bool ended_ = false;

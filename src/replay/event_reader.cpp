@@ -47,6 +47,7 @@ void EventReader::begin(std::string_view block, std::uint32_t events_size) {
   is_version_3_ = columns_.at(Column::time_lows).at_end();
   rest_of_facts_ = Cursor(block.substr(end));
   damaged_ = end < events_size;
+  has_facts_ = end < block.size();  // each event has a byte of them
   state_ = {};
   thread_ = &state_.threads[state_.tid];
   known_ = {};
@@ -162,7 +163,7 @@ inline bool EventReader::take_event(Tag tag) {
   if (damaged_) {
     return false;
   }
-  if (facts_wanted_) {
+  if (has_facts_) {
     take_facts(is_event(tag));
   }
   return is_event(tag);  // else it is of a later version

@@ -16,13 +16,13 @@ namespace tracer::replay {
 
 class EventReader {
  public:
-  /// Without `facts`, facts() lacks what is needed for decoding alone: events are quicker to read so.
-  explicit EventReader(bool facts = true) : facts_wanted_(facts) {}
+  EventReader() = default;
   EventReader(const EventReader&) = delete;
   EventReader& operator=(const EventReader&) = delete;
 
   /// Starts with a block, which has to live until the next one. Of its bytes the first `events_size` are the events, as
-  /// its mark says. Where no facts are wanted, the others are not needed.
+  /// its mark says. Without the others, facts() lacks what is needed for decoding alone, and events are quicker to
+  /// read.
   void begin(std::string_view block, std::uint32_t events_size);
 
   enum class Found : std::uint8_t { event, lost, end, damage };
@@ -73,7 +73,7 @@ class EventReader {
   [[nodiscard]] trace::LibraryExit library_exit(Cursor& in);
   [[nodiscard]] trace::ProbeHit probe_hit(Cursor& in);
 
-  bool facts_wanted_;
+  bool has_facts_ = true;  ///< the block
   ColumnReader columns_;
   Cursor rest_of_facts_;
   bool damaged_ = false;

@@ -93,7 +93,7 @@ struct Counts {
 
 Counts count(TraceFile& file) {
   Counts counts;
-  EventReader reader(false);
+  EventReader reader;
   file.leave_facts_out();
   for (auto block = file.next([](const Mark&) { return true; }); !block.empty();
        block = file.next([](const Mark&) { return true; })) {

@@ -40,6 +40,11 @@ struct Mark {
   return std::uint64_t{1} << (hash >> 58U) | std::uint64_t{1} << ((hash >> 52U) & 63U);
 }
 
+/// Returns whether a block may have the call, or one of the calls, whose bits these are.
+[[nodiscard]] constexpr bool may_have(const Mark& mark, std::uint64_t bits) {
+  return (mark.calls & bits) == bits;
+}
+
 /// Returns the bytes of a mark, with the checksum that belongs to it and the packed block.
 [[nodiscard]] std::array<char, mark_size> encode(const Mark& mark, std::string_view packed);
 /// Returns what the bytes say; nothing if they are no mark.

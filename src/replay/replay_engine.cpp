@@ -2,6 +2,9 @@
 
 #include <utility>
 #include <variant>
+#include <vector>
+
+#include "spec/sub_calls.h"
 
 namespace tracer::replay {
 namespace {
@@ -17,7 +20,12 @@ ReplayEngine::ReplayEngine(std::unique_ptr<TraceFile> file, ReplayOptions option
     : file_(std::move(file)), options_(std::move(options)), tables_(tables), complain_(std::move(complain)) {
   file_->stop_waiting_at(options_.signals);
   if (!options_.facts) {
-    file_->leave_facts_out();
+    // Which call another one makes stands in its arguments' memory.
+    std::vector<std::uint64_t> multiplexers;
+    for (const spec::SubCall& call : spec::SubCalls(tables).all()) {
+      multiplexers.push_back(bloom_bits(call.through, index_of(call.abi)));
+    }
+    file_->leave_facts_out(std::move(multiplexers));
   }
 }
 

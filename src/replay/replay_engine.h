@@ -24,7 +24,7 @@ struct ReplayOptions {
   std::optional<std::chrono::nanoseconds> to;
   bool sources = true;  ///< stacks show inlined functions and lines, if they were recorded
   std::size_t frame_limit = 256;
-  bool facts = true;  ///< false: what the events alone say is all that is shown
+  bool facts = true;  ///< false: what the events alone say, and which call others make, is all that is shown
   /// Gets how many bytes were read, often, and returns the signal that ends the replay; 0: none. Empty: nothing
   /// does.
   std::function<int(std::uint64_t)> look;
@@ -104,7 +104,7 @@ class ReplayEngine final : public trace::Engine, private trace::TaskSnapshot, pr
   ReplayOptions options_;
   const spec::Tables& tables_;
   Complain complain_;
-  EventReader reader_{options_.facts};
+  EventReader reader_;
   std::unordered_map<pid_t, std::string> commands_;  ///< of living threads
   CallTable<std::uint64_t> numbers_;
   bool damaged_ = false;

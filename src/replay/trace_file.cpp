@@ -7,32 +7,39 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 namespace tracer::replay {
 
 class TraceFile::Unpacker {
  public:
-  void leave_facts_out() { events_alone_ = true; }
-  [[nodiscard]] bool unpack(std::string_view packed, std::size_t events_size, std::string& into);
+  void leave_facts_out(std::vector<std::uint64_t> calls_with_facts) { calls_with_facts_ = std::move(calls_with_facts); }
+  /// Unpacks the block of a mark.
+  [[nodiscard]] bool unpack(const Mark& mark, std::string_view packed, std::string& into);
 
  private:
+  [[nodiscard]] bool needs_facts(const Mark& mark) const {
+    return !calls_with_facts_ || std::any_of(calls_with_facts_->begin(), calls_with_facts_->end(),
+                                             [&](std::uint64_t bits) { return may_have(mark, bits); });
+  }
   [[nodiscard]] bool unpack_start(std::string_view packed, std::string& into);
 
   std::unique_ptr<ZSTD_DCtx, std::size_t (*)(ZSTD_DCtx*)> zstd_{ZSTD_createDCtx(), &ZSTD_freeDCtx};
-  bool events_alone_ = false;
+  std::optional<std::vector<std::uint64_t>> calls_with_facts_;  ///< nothing: all have them
 };
 
-bool TraceFile::Unpacker::unpack(std::string_view packed, std::size_t events_size, std::string& into) {
+bool TraceFile::Unpacker::unpack(const Mark& mark, std::string_view packed, std::string& into) {
   const unsigned long long size = ZSTD_getFrameContentSize(packed.data(), packed.size());
   if (zstd_ == nullptr || size > most_block_size) {  // the values that say `unknown` are larger
     return false;
   }
-  if (events_alone_ && events_size != 0 && events_size < size) {
-    into.resize(events_size);
+  if (mark.events_size != 0 && mark.events_size < size && !needs_facts(mark)) {
+    into.resize(mark.events_size);
     return unpack_start(packed, into);
   }
   into.resize(static_cast<std::size_t>(size));
@@ -59,8 +66,8 @@ bool TraceFile::Unpacker::unpack_start(std::string_view packed, std::string& int
   return go_on(packed.size(), into.size() - 1) && (go_on(from.pos, into.size()) || go_on(packed.size(), into.size()));
 }
 
-void TraceFile::leave_facts_out() {
-  unpacker_->leave_facts_out();
+void TraceFile::leave_facts_out(std::vector<std::uint64_t> calls_with_facts) {
+  unpacker_->leave_facts_out(std::move(calls_with_facts));
 }
 
 TraceFile::TraceFile(UniqueFd file, std::string name)
@@ -148,7 +155,7 @@ bool TraceFile::read_block() {
     end(End::truncated);
     return false;
   }
-  if (!fits(mark_, mark_bytes_, packed_) || !unpacker_->unpack(packed_, mark_.events_size, block_)) {
+  if (!fits(mark_, mark_bytes_, packed_) || !unpacker_->unpack(mark_, packed_, block_)) {
     end_ = End::damaged;
     return false;
   }

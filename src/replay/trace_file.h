@@ -32,8 +32,8 @@ class TraceFile {
   [[nodiscard]] const Head& head() const { return head_; }
   [[nodiscard]] const std::string& name() const { return name_; }
 
-  /// Blocks lack what follows their events from now on.
-  void leave_facts_out();
+  /// Blocks lack what follows their events from now on, but for those that may have a call of these bloom_bits().
+  void leave_facts_out(std::vector<std::uint64_t> calls_with_facts = {});
   /// Goes on to the next block whose mark `wanted` wants. Returns its bytes, valid until the next call; empty at the
   /// end of what is readable.
   std::string_view next(const std::function<bool(const Mark&)>& wanted);

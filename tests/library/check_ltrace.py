@@ -418,7 +418,7 @@ TEXTS = {
                                              r'<\.\.\. getuid resumed> \) += \d+\n'),
     'of_a_library': (['-l', 'libc.so*'], r'^calls->printf\("n=%d.*\n(.*\n)*calls->getuid'),
     'entries': (['-L', '-x', 'get*id@libc.so*'], r'^getuid@libc\.so\.6\(\) += \d+\n'),
-    'with_stacks': (['-w', '2', '-e', 'puts'], r'= 8\n > calls\(main\+0x\w+\) \[\w+\]\n > libc\.so\.6\(\w+\+0x\w+\) \[\w+\]\n'
+    'with_stacks': (['-w', '2', '-e', 'puts'], r'= 8\n > calls\(main\+0x\w+\) \[\w+\]\n > libc\.so\.6\((\w+|\[unknown\])\+0x\w+\) \[\w+\]\n'
                                                r'(\t.*\n)?( > \[\.\.\.\]\n)?\n\+\+\+ exited'),
     'counted': (['-c'], r'^% time     seconds  usecs/call     calls      function\n'
                         r'------ ----------- ----------- --------- --------------------\n'

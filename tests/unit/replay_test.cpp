@@ -176,7 +176,7 @@ TEST_CASE("Events are the same without what only decoding needs") {
   std::string block;
   const std::uint32_t events_size = writer.take(block).events_size;
   for (const bool with_facts : {true, false}) {
-    replay::EventReader reader(with_facts);
+    replay::EventReader reader;
     reader.begin(with_facts ? std::string_view(block) : std::string_view(block).substr(0, events_size), events_size);
     REQUIRE(reader.next() == replay::EventReader::Found::event);
     REQUIRE(reader.next() == replay::EventReader::Found::event);
