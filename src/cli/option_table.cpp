@@ -57,25 +57,103 @@ struct LongName {
   std::string_view name;
 };
 
+/// The long options of strace 7.2, as its messages order those that a beginning may mean.
+constexpr std::array names_of_strace = std::to_array<std::string_view>({
+    "summary-only",
+    "summary",
+    "detach-on",
+    "debug",
+    "daemonize",
+    "daemonised",
+    "daemonized",
+    "env",
+    "follow-forks",
+    "output-append-mode",
+    "output-separately",
+    "help",
+    "instruction-pointer",
+    "interruptible",
+    "kill-on-exit",
+    "stack-trace",
+    "stack-traces",
+    "stack-trace-frame-limit",
+    "syscall-limit",
+    "syscall-number",
+    "arg-names",
+    "output",
+    "summary-syscall-overhead",
+    "attach",
+    "trace-path",
+    "relative-timestamps",
+    "string-limit",
+    "summary-sort-by",
+    "absolute-timestamps",
+    "timestamps",
+    "syscall-times",
+    "user",
+    "summary-columns",
+    "columns",
+    "no-abbrev",
+    "version",
+    "summary-wall-clock",
+    "strings-in-hex",
+    "const-print-style",
+    "pidns-translation",
+    "successful-only",
+    "failed-only",
+    "failing-only",
+    "argv0",
+    "always-show-pid",
+    "color",
+    "seccomp-bpf",
+    "tips",
+    "trace",
+    "trace-fds",
+    "abbrev",
+    "verbose",
+    "raw",
+    "signals",
+    "status",
+    "silent",
+    "silence",
+    "secontext",
+    "quiet",
+    "read",
+    "write",
+    "fault",
+    "inject",
+    "decode-fds",
+    "decode-pids",
+    "kvm",
+    "namespace",
+});
+
 /// Returns the options that `name` may mean: the option of that name, or those that start with it. Options of strace
-/// precede the others, so that the others do not make a prefix ambiguous.
+/// precede the others, so that the others do not make a beginning ambiguous.
 std::vector<LongName> find_long(std::string_view name) {
-  std::vector<LongName> theirs;
-  std::vector<LongName> ours;
-  std::vector<LongName> exact;
+  std::vector<LongName> found;
   for (const OptionRow& row : option_rows()) {
     for_each_long_name(row, [&](std::string_view candidate) {
-      if (candidate == name) {
-        exact.push_back({&row, candidate});
-      } else if (candidate.starts_with(name)) {
-        (row.group == OptionGroup::ours ? ours : theirs).push_back({&row, candidate});
+      if (candidate.starts_with(name)) {
+        found.push_back({&row, candidate});
       }
     });
   }
-  if (!exact.empty()) {
-    return exact;
+  const auto exact = std::find_if(found.begin(), found.end(), [&](const LongName& f) { return f.name == name; });
+  if (exact != found.end()) {
+    return {*exact};
   }
-  auto& found = theirs.empty() ? ours : theirs;
+  const auto place_of = [](const LongName& f) {
+    return std::find(names_of_strace.begin(), names_of_strace.end(), f.name) - names_of_strace.begin();
+  };
+  std::stable_sort(found.begin(), found.end(),
+                   [&](const LongName& a, const LongName& b) { return place_of(a) < place_of(b); });
+  const auto ours = std::find_if(found.begin(), found.end(), [&](const LongName& f) {
+    return place_of(f) == static_cast<std::ptrdiff_t>(names_of_strace.size());
+  });
+  if (ours != found.begin()) {
+    found.erase(ours, found.end());
+  }
   // Other names of the same option are not ambiguous.
   if (!found.empty()) {
     const OptionRow* const first = found.front().row;
