@@ -112,8 +112,10 @@ bool StringDecoder::text_and_nul(const Place& place, std::uint64_t size) const {
   if (!text || !last) {
     return false;
   }
-  const bool ends = last->front() == std::byte{0};
-  const auto length = size - (ends ? 1 : 0);
+  // The NUL may also be the last byte that fits: strace leaves it out there, and the dots.
+  const bool fits = limit == size || limit == 0 || (*text)[static_cast<std::size_t>(limit - 1)] != std::byte{0};
+  const bool ends = !fits || last->front() == std::byte{0};
+  const auto length = (fits ? size : limit) - (ends ? 1 : 0);
   render::StringForm form;
   form.cut = !ends || length > limit;
   out_.bytes(text->first(static_cast<std::size_t>(std::min(length, limit))), form);

@@ -52,6 +52,18 @@ int main(void) {
   begin(RTM_DELLINK, 0x700, &link, sizeof link);
   attribute(IFLA_QDISC, "q", 2);
   finish(fd);
+  // strace takes the family for the kind of hardware, whose addresses have so many bytes.
+  for (unsigned char family = 0; family < 40; ++family) {
+    begin(RTM_NEWLINK, 0, &(struct ifinfomsg){.ifi_family = family}, sizeof link);
+    attribute(IFLA_ADDRESS, "1", 1);
+    attribute(IFLA_BROADCAST, "12345678", 8);
+    attribute(IFLA_PERM_ADDRESS, "123456789012345678901234567890123", 32);
+    attribute(IFLA_ADDRESS, "123456789012345678901234567890123", 33);
+    attribute(IFLA_EXT_MASK, "123456789", 9);
+    attribute(IFLA_QDISC, "123456789012345678901234567890\0more", 36);
+    attribute(IFLA_QDISC, "1234567890123456789012345678901\0more", 37);
+    finish(fd);
+  }
   const struct ifaddrmsg address = {
       .ifa_family = AF_INET, .ifa_prefixlen = 8, .ifa_scope = RT_SCOPE_HOST, .ifa_index = 1};
   begin(RTM_NEWADDR, 0, &address, sizeof address);
