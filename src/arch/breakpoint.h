@@ -93,7 +93,9 @@ std::optional<std::size_t> uprobe_offset(Abi abi, std::span<const std::byte> cod
 
 /// Returns the offset in bytes of an instruction that the kernel emulates, in `code`, which is all of a function: every
 /// call comes there once, with the registers (but for the flags) and the memory of its start. 0 if there is none.
-std::size_t emulated_offset(Abi abi, std::span<const std::byte> code);
+/// `is_entry`: whether the function is only left, and not come back to, by a jump as far as this from its start.
+std::size_t emulated_offset(Abi abi, std::span<const std::byte> code,
+                            const std::function<bool(std::int64_t)>& is_entry);
 
 /// Whether a uprobe does no harm at the first instruction of `code`, which is that of a static probe: in the middle of
 /// a function.

@@ -125,6 +125,52 @@ bool is_structure(const spec::Tables& tables, spec::TypeId type) {
   return type != spec::none && tables.types[type].kind == spec::TypeKind::structure;
 }
 
+/// Whether a value of the type is passed in integer registers only, and in no more of them than it has words. Of what
+/// a structure shows only scalars are passed.
+bool is_of_words(const spec::Tables& tables, spec::TypeId id, unsigned depth = 0) {
+  constexpr unsigned max_depth = 10;
+  const spec::Type& type = tables.types[id];
+  if (is_structure(tables, id) && depth < max_depth) {
+    const auto fields = spec::Tables::slice(tables.fields, tables.structs[type.index].fields);
+    return std::all_of(fields.begin(), fields.end(),
+                       [&](const spec::Field& field) { return is_of_words(tables, field.type, depth + 1); });
+  }
+  switch (type.kind) {
+    case spec::TypeKind::scalar:
+      return type.style != spec::Style::floating && type.width <= spec::register_wide;
+    case spec::TypeKind::choice:
+    case spec::TypeKind::custom:
+      return false;
+    default:
+      return type.kind == spec::TypeKind::pointer || depth != 0;
+  }
+}
+
+/// Whether a structure may be passed in part in a register and in part on the stack. Rust does that where C passes all
+/// of it on the stack, and gives the register to a later argument.
+bool splits_structure(const spec::Tables& tables, spec::TypeId result, const std::vector<spec::Param>& params) {
+  constexpr std::array<std::pair<Abi, std::size_t>, 2> registers = {{{Abi::x86_64, 6}, {Abi::aarch64, 8}}};
+  const auto words_of = [&](spec::TypeId type, Abi abi) {
+    return is_structure(tables, type)
+               ? spec::PassedValue::words_of(tables.structs[tables.types[type].index].layout.size[index_of(abi)])
+               : 1;
+  };
+  for (const auto& [abi, available] : registers) {
+    const bool has_hidden_address = result != spec::none && abi == Abi::x86_64 && words_of(result, abi) > 2;
+    std::size_t used = has_hidden_address ? 1 : 0;
+    bool only_words = true;  // what else there is may be passed in other registers
+    for (const spec::Param& param : params) {
+      const std::size_t words = words_of(param.type, abi);
+      only_words = only_words && is_of_words(tables, param.type);
+      if (is_structure(tables, param.type) && used + words > available && (used < available || !only_words)) {
+        return true;
+      }
+      used += words;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 Prototypes::Prototypes(ObjectFiles& files, spec::GrowingTables& into, Targets targets)
@@ -249,21 +295,20 @@ const spec::Call* Prototypes::describe(Dwarf_Die function, std::string_view name
       return nullptr;
     }
     signature.result = *result;
-    const bool is_own = is_structure(into_.tables(), *result);
-    if (!is_c_like(language_of(function)) && is_own && !StandardTypes(types_).is_returned_as_in_c(*type)) {
+    StandardTypes own(types_);
+    const bool is_aggregate_value = is_structure(into_.tables(), *result) || own.is_array(*type);
+    if (!is_c_like(language_of(function)) && is_aggregate_value && !own.is_returned_as_in_c(*type)) {
       return nullptr;
     }
   }
   std::vector<spec::Param> params;
   std::array<std::size_t, abi_count> slots{};
   const int language = language_of(function);
-  bool has_structure = is_structure(into_.tables(), signature.result);
   for (Dwarf_Die& parameter : parameters) {
     const auto described = describe_parameter(parameter, parameters, language);
     if (!described) {
       return nullptr;
     }
-    has_structure = has_structure || is_structure(into_.tables(), described->type);
     spec::Param param;
     param.name = into_.text(name_of(parameter));
     param.type = described->type;
@@ -281,9 +326,7 @@ const spec::Call* Prototypes::describe(Dwarf_Die function, std::string_view name
     }
     params.push_back(param);
   }
-  // Where registers run out, C passes all of a structure in memory, Rust the rest of it.
-  constexpr std::uint8_t fewest_registers = 6;
-  if (!is_c_like(language) && has_structure && *std::max_element(slots.begin(), slots.end()) >= fewest_registers) {
+  if (!is_c_like(language) && splits_structure(into_.tables(), signature.result, params)) {
     return nullptr;
   }
   spec::Call call;

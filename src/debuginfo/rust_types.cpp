@@ -215,6 +215,9 @@ bool StandardTypes::is_passed_as_in_c(Dwarf_Die type) {
 /// returned as C does, but for pairs of integers of 128 bits.
 std::optional<TypeReader::Parameter> StandardTypes::rust_parameter(Dwarf_Die type) {
   TypeReader::Peeled peeled = types_.peel(type);
+  if (is_array(type)) {
+    return std::nullopt;  // by value, and not as in C by address
+  }
   const auto passed = types_.parameter(type);
   const bool is_structure = passed && into_.tables().types[passed->type].kind == spec::TypeKind::structure;
   if (passed && passed->at_exit) {
@@ -235,10 +238,18 @@ std::optional<TypeReader::Parameter> StandardTypes::rust_parameter(Dwarf_Die typ
              : *passed;
 }
 
+bool StandardTypes::is_array(Dwarf_Die type) {
+  TypeReader::Peeled peeled = types_.peel(type);
+  return !peeled.is_void && ::dwarf_tag(&peeled.die) == DW_TAG_array_type;
+}
+
 bool StandardTypes::is_returned_as_in_c(Dwarf_Die type) {
   TypeReader::Peeled peeled = types_.peel(type);
   if (peeled.is_void || ::dwarf_tag(&peeled.die) == DW_TAG_base_type) {
     return !peeled.is_void && word_size_ == 8;
+  }
+  if (is_array(type)) {
+    return false;
   }
   const auto size = unsigned_attribute(peeled.die, DW_AT_byte_size);
   if (!size || *size <= std::uint64_t{2} * word_size_) {

@@ -33,6 +33,8 @@ class StandardTypes {
 
   /// A parameter of a function in Rust; empty for what Rust passes in a way of its own.
   std::optional<TypeReader::Parameter> rust_parameter(Dwarf_Die type);
+  /// Whether it is an array, which Rust, unlike C, passes and returns by value.
+  bool is_array(Dwarf_Die type);
   /// Whether Rust returns the type as C would.
   bool is_returned_as_in_c(Dwarf_Die type);
 

@@ -14,6 +14,14 @@ namespace {
 
 using library::Module;
 
+/// Whether other modules can call what starts at `address`, or it is a stub through which this module calls.
+bool is_entry(const Module& module, std::uint64_t address) {
+  const auto starts = [&](const auto& each) { return module.bias + each.address == address; };
+  const auto exported = module.file->exported();
+  const auto stubs = module.file->stubs();
+  return std::any_of(exported.begin(), exported.end(), starts) || std::any_of(stubs.begin(), stubs.end(), starts);
+}
+
 /// The kernel counts there what it counts at the start, and sooner. 0 if there is no such place.
 std::size_t emulated_offset(const ptrace::Tracee& tracee, const Module& module, const Breakpoint& point,
                             std::uint64_t address) {
@@ -23,7 +31,10 @@ std::size_t emulated_offset(const ptrace::Tracee& tracee, const Module& module, 
   }
   std::vector<std::byte> code(point.function_size);
   const std::size_t size = tracee.memory.read(RemoteAddr(address), code);
-  return size == code.size() ? arch::emulated_offset(module.file->abi(), code) : 0;
+  const auto leads_to_entry = [&](std::int64_t distance) {
+    return is_entry(module, address + static_cast<std::uint64_t>(distance));
+  };
+  return size == code.size() ? arch::emulated_offset(module.file->abi(), code, leads_to_entry) : 0;
 }
 
 void report_counted_probes(ptrace::EventSink& sink, ptrace::Tracee& tracee, const Breakpoint& point,

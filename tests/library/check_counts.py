@@ -204,7 +204,7 @@ def entries(counter):
 
 def early(counter):
     """Functions that jump or call before anything else are counted where they do; a loop must not lead there again."""
-    names = ('checked', 'looped', 'chosen', 'handed_on')
+    everywhere = ('checked', 'looped', 'chosen', 'handed_on')
     for level in ('-O0', '-O1', '-O2', '-Os'):
         for width in ([], ['-m32']) if os.uname().machine == 'x86_64' else ([],):
             for marks in ([], ['-fcf-protection=full']) if os.uname().machine == 'x86_64' else ([],):
@@ -213,6 +213,7 @@ def early(counter):
                 program = library and counter.bench.build('early.c', [*command, '-Wl,--no-as-needed', str(library)], 'early', [])
                 if program is None:
                     continue
+                names = (*everywhere, 'jumps_on', 'twice') if os.uname().machine == 'x86_64' and not width else everywhere
                 for option in ('symbol=' + '+'.join(f'{name}@early.so' for name in names), 'library=' + '+'.join(names)):
                     found, status = counter.same(['-e', option], program, ['100'])
                     expect((found, status) == ({f'{name}@early.so': 100 for name in names}, 7), f'{command} {option}: {found}, {status}')

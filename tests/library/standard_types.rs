@@ -116,6 +116,31 @@ fn give_pair(number: u64) -> (u64, u64) {
     (number, number + 1)
 }
 
+#[inline(never)]
+fn take_texts(first: &str, second: &str, third: &[u8]) -> usize {
+    first.len() + second.len() + third.len()
+}
+
+#[inline(never)]
+fn take_many(first: &str, second: &str, third: &str, fourth: &[i32], fifth: u8) -> usize {
+    first.len() + second.len() + third.len() + fourth.len() + fifth as usize
+}
+
+#[inline(never)]
+fn take_late(number: u8, first: &str, second: &str, third: &str) -> usize {
+    number as usize + first.len() + second.len() + third.len()
+}
+
+#[inline(never)]
+fn give_numbers(text: &str) -> [u64; 4] {
+    [text.len() as u64; 4]
+}
+
+#[inline(never)]
+fn take_numbers(numbers: [u16; 2], text: &str) -> usize {
+    numbers[0] as usize + text.len()
+}
+
 fn main() {
     let mut sum = take_text("it", 3) + take_string("owned".to_string()) + take_string_reference(&"lent".to_string());
     sum += take_slice(&[4, 5]) + take_vector(vec![7, 8, 9]) + (take_wide(-2) + 1) as usize;
@@ -129,5 +154,7 @@ fn main() {
     sum += take_tuple(&(1, -2, "x".to_string())) as usize + take_pair((5, -6)) as usize;
     sum += take_box(Box::new(Point { x: 7, y: 8 })) as usize + take_options(&vec![Some(1), None]);
     println!("{} {:?} {:?}", sum, give_option(2), give_option(0));
+    println!("{} {}", take_texts("one", "two", b"3"), take_many("a", "bc", "def", &[1, 2], 3));
+    println!("{} {:?} {}", take_late(1, "a", "b", "c"), give_numbers("abc"), take_numbers([1, 2], "abc"));
     println!("{:?} {:?} {:?}", give_result(2), give_result(-1), give_pair(3));
 }

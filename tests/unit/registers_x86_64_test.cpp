@@ -133,7 +133,8 @@ TEST_CASE("no uprobe is placed where the kernel refuses it, which would refuse a
 }
 
 std::size_t emulated_at(std::initializer_list<unsigned char> code) {
-  return arch::emulated_offset(Abi::x86_64, std::as_bytes(std::span(code.begin(), code.size())));
+  return arch::emulated_offset(Abi::x86_64, std::as_bytes(std::span(code.begin(), code.size())),
+                               [](std::int64_t distance) { return distance == 0x40; });
 }
 
 TEST_CASE("a uprobe is placed where the kernel emulates, if every call comes there, and nothing else") {
@@ -148,6 +149,7 @@ TEST_CASE("a uprobe is placed where the kernel emulates, if every call comes the
   CHECK(emulated_at({0x85, 0xff, 0x74, 0x04, 0xff, 0xcf, 0xeb, 0xfa, 0xc3}) == 0);        // one to the je
   CHECK(emulated_at({0x85, 0xff, 0x74, 0x02, 0xff, 0xe6, 0xc3}) == 0);                    // jmp *%rsi
   CHECK(emulated_at({0x85, 0xff, 0x74, 0x20, 0xc3}) == 0);                                // je out of it
+  CHECK(emulated_at({0x85, 0xff, 0x7f, 0x3c, 0xc3}) == 2);                                // jg to a function
   CHECK(emulated_at({0x83, 0x3f, 0x00, 0x74, 0x01, 0xc3, 0xc3}) == 0);                    // cmpl $0,(%rdi)
   CHECK(emulated_at({0x85, 0xff, 0xc3}) == 0);
   CHECK(emulated_at({}) == 0);

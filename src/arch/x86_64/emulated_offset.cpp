@@ -70,7 +70,8 @@ bool leads_before(std::size_t place, std::int64_t target) {
 
 /// Whether only the start of the function leads to the place, as far as the function itself shows. Code in a part of
 /// its own (.cold) is reached by conditional jumps, and may jump anywhere; so may tables of addresses.
-bool is_reached_from_start(Abi abi, std::span<const std::byte> code, std::size_t place) {
+bool is_reached_from_start(Abi abi, std::span<const std::byte> code, std::size_t place,
+                           const std::function<bool(std::int64_t)>& is_entry) {
   for (std::size_t at = 0; at < code.size();) {
     const auto instruction = decode(abi, code.subspan(at));
     if (!instruction) {
@@ -89,7 +90,8 @@ bool is_reached_from_start(Abi abi, std::span<const std::byte> code, std::size_t
     }
     const std::int64_t target = static_cast<std::int64_t>(at) + instruction->operands[0].imm.value.s;
     const bool leaves = target < 0 || target >= static_cast<std::int64_t>(code.size());
-    const bool may_come_back = leaves && instruction->facts.meta.category == ZYDIS_CATEGORY_COND_BR;
+    const bool may_come_back =
+        leaves && instruction->facts.meta.category == ZYDIS_CATEGORY_COND_BR && !is_entry(target);
     if (may_come_back || leads_before(place, target)) {
       return false;
     }
@@ -99,12 +101,13 @@ bool is_reached_from_start(Abi abi, std::span<const std::byte> code, std::size_t
 
 }  // namespace
 
-std::size_t emulated_offset(Abi abi, std::span<const std::byte> code) {
+std::size_t emulated_offset(Abi abi, std::span<const std::byte> code,
+                            const std::function<bool(std::int64_t)>& is_entry) {
   if (!zydis().status) {
     return 0;
   }
   const std::size_t place = find_emulated(abi, code);
-  return place != 0 && is_reached_from_start(abi, code, place) ? place : 0;
+  return place != 0 && is_reached_from_start(abi, code, place, is_entry) ? place : 0;
 }
 
 }  // namespace tracer::arch

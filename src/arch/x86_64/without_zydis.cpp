@@ -30,7 +30,7 @@ std::optional<std::size_t> uprobe_offset(Abi, std::span<const std::byte>, bool) 
   return std::nullopt;
 }
 
-std::size_t emulated_offset(Abi, std::span<const std::byte>) {
+std::size_t emulated_offset(Abi, std::span<const std::byte>, const std::function<bool(std::int64_t)>&) {
   return 0;
 }
 

@@ -33,7 +33,7 @@ struct Symbol {
   std::uint64_t address = 0;
   bool is_resolver = false;  ///< STT_GNU_IFUNC: the code returns the address of the function
   bool is_default = true;    ///< false for a hidden symbol version, kept for programs that were linked with it
-  std::uint32_t size = 0;    ///< of its code, in bytes; 0 if it is not known or larger
+  std::uint32_t size = 0;    ///< of the code, in bytes, the largest of all names for it; 0: not known, or larger
 };
 
 /// Whether a symbol names the cold part of a function (`.cold`), which compilers place elsewhere. Functions jump to it;

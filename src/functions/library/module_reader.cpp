@@ -31,6 +31,7 @@ bool ModuleReader::read() {
     read_relocation_sections();
   }
   read_full_symbols();
+  unite_sizes();
   read_section_names();
   read_slot_contents();
   name_own_slots();

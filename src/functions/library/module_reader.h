@@ -50,6 +50,8 @@ class ModuleReader {
   void read_slot_contents();
   void name_own_slots();
   void read_full_symbols();
+  /// Gives all symbols at an address the size of the largest.
+  void unite_sizes();
   void read_section_names();
   void find_stubs();
   template <typename Use>

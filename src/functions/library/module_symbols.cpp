@@ -229,6 +229,21 @@ void ModuleReader::read_slot_contents() {
   }
 }
 
+void ModuleReader::unite_sizes() {
+  std::unordered_map<std::uint64_t, std::uint32_t> largest;
+  for (const auto* symbols : {&file_.exported_, &file_.all_functions_}) {
+    for (const Symbol& symbol : *symbols) {
+      std::uint32_t& size = largest[symbol.address];
+      size = std::max(size, symbol.size);
+    }
+  }
+  for (auto* symbols : {&file_.exported_, &file_.all_functions_}) {
+    for (Symbol& symbol : *symbols) {
+      symbol.size = largest[symbol.address];
+    }
+  }
+}
+
 void ModuleReader::name_own_slots() {
   std::unordered_map<std::uint64_t, std::string_view> resolvers;
   for (const auto* symbols : {&file_.exported_, &file_.all_functions_}) {
