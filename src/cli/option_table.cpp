@@ -58,75 +58,27 @@ struct LongName {
 };
 
 /// The long options of strace 7.2, as its messages order those that a beginning may mean.
-constexpr std::array names_of_strace = std::to_array<std::string_view>({
-    "summary-only",
-    "summary",
-    "detach-on",
-    "debug",
-    "daemonize",
-    "daemonised",
-    "daemonized",
-    "env",
-    "follow-forks",
-    "output-append-mode",
-    "output-separately",
-    "help",
-    "instruction-pointer",
-    "interruptible",
-    "kill-on-exit",
-    "stack-trace",
-    "stack-traces",
-    "stack-trace-frame-limit",
-    "syscall-limit",
-    "syscall-number",
-    "arg-names",
-    "output",
-    "summary-syscall-overhead",
-    "attach",
-    "trace-path",
-    "relative-timestamps",
-    "string-limit",
-    "summary-sort-by",
-    "absolute-timestamps",
-    "timestamps",
-    "syscall-times",
-    "user",
-    "summary-columns",
-    "columns",
-    "no-abbrev",
-    "version",
-    "summary-wall-clock",
-    "strings-in-hex",
-    "const-print-style",
-    "pidns-translation",
-    "successful-only",
-    "failed-only",
-    "failing-only",
-    "argv0",
-    "always-show-pid",
-    "color",
-    "seccomp-bpf",
-    "tips",
-    "trace",
-    "trace-fds",
-    "abbrev",
-    "verbose",
-    "raw",
-    "signals",
-    "status",
-    "silent",
-    "silence",
-    "secontext",
-    "quiet",
-    "read",
-    "write",
-    "fault",
-    "inject",
-    "decode-fds",
-    "decode-pids",
-    "kvm",
-    "namespace",
-});
+constexpr std::string_view names_of_strace =
+    "summary-only summary detach-on debug daemonize daemonised daemonized env follow-forks "
+    "output-append-mode output-separately help instruction-pointer interruptible kill-on-exit "
+    "stack-trace stack-traces stack-trace-frame-limit syscall-limit syscall-number arg-names output "
+    "summary-syscall-overhead attach trace-path relative-timestamps string-limit summary-sort-by "
+    "absolute-timestamps timestamps syscall-times user summary-columns columns no-abbrev version "
+    "summary-wall-clock strings-in-hex const-print-style pidns-translation successful-only failed-only "
+    "failing-only argv0 always-show-pid color seccomp-bpf tips trace trace-fds abbrev verbose raw "
+    "signals status silent silence secontext quiet read write fault inject decode-fds decode-pids kvm "
+    "namespace";
+
+/// Its place among them; behind all if strace has no such option.
+std::size_t place_in_strace(std::string_view name) {
+  std::size_t place = 0;
+  bool found = false;
+  for_each_word(names_of_strace, [&](std::string_view each) {
+    found = found || each == name;
+    place += found ? 0 : 1;
+  });
+  return found ? place : std::string_view::npos;
+}
 
 /// Returns the options that `name` may mean: the option of that name, or those that start with it. Options of strace
 /// precede the others, so that the others do not make a beginning ambiguous.
@@ -143,14 +95,11 @@ std::vector<LongName> find_long(std::string_view name) {
   if (exact != found.end()) {
     return {*exact};
   }
-  const auto place_of = [](const LongName& f) {
-    return std::find(names_of_strace.begin(), names_of_strace.end(), f.name) - names_of_strace.begin();
-  };
-  std::stable_sort(found.begin(), found.end(),
-                   [&](const LongName& a, const LongName& b) { return place_of(a) < place_of(b); });
-  const auto ours = std::find_if(found.begin(), found.end(), [&](const LongName& f) {
-    return place_of(f) == static_cast<std::ptrdiff_t>(names_of_strace.size());
+  std::stable_sort(found.begin(), found.end(), [](const LongName& a, const LongName& b) {
+    return place_in_strace(a.name) < place_in_strace(b.name);
   });
+  const auto ours = std::find_if(found.begin(), found.end(),
+                                 [](const LongName& f) { return place_in_strace(f.name) == std::string_view::npos; });
   if (ours != found.begin()) {
     found.erase(ours, found.end());
   }

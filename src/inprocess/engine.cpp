@@ -103,8 +103,10 @@ std::array<StopCondition, most_stop_conditions> stop_conditions(const spec::Tabl
 std::bitset<trace::max_filtered_number> multiplexers(const spec::Tables& tables) {
   const spec::SubCalls calls(tables);
   std::bitset<trace::max_filtered_number> found;
-  for (std::size_t number = 0; number < found.size(); ++number) {
-    found[number] = calls.go_through(arch::native_abi(), number);
+  for (const spec::SubCalls::Multiplexer& call : calls.multiplexers()) {
+    if (call.abi == arch::native_abi() && call.number < found.size()) {
+      found.set(static_cast<std::size_t>(call.number));
+    }
   }
   return found;
 }

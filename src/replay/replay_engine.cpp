@@ -22,8 +22,9 @@ ReplayEngine::ReplayEngine(std::unique_ptr<TraceFile> file, ReplayOptions option
   if (!options_.facts) {
     // Which call another one makes stands in its arguments' memory.
     std::vector<std::uint64_t> multiplexers;
-    for (const spec::SubCall& call : spec::SubCalls(tables).all()) {
-      multiplexers.push_back(bloom_bits(call.through, index_of(call.abi)));
+    const spec::SubCalls calls(tables);
+    for (const spec::SubCalls::Multiplexer& call : calls.multiplexers()) {
+      multiplexers.push_back(bloom_bits(call.number, index_of(call.abi)));
     }
     file_->leave_facts_out(std::move(multiplexers));
   }

@@ -32,6 +32,12 @@ class SubCalls {
   explicit SubCalls(const Tables& tables);
 
   [[nodiscard]] std::span<const SubCall> all() const { return calls_; }
+  /// The calls that they are made through.
+  struct Multiplexer {
+    Abi abi;
+    std::uint64_t number;
+  };
+  [[nodiscard]] std::span<const Multiplexer> multiplexers() const { return multiplexers_; }
   /// Returns the sub-call with this SubCall::number; nullptr if there is none.
   [[nodiscard]] const SubCall* find(std::uint64_t number) const {
     return number - first < calls_.size() ? &calls_[number - first] : nullptr;
@@ -44,16 +50,11 @@ class SubCalls {
   [[nodiscard]] const SubCall* find(Abi abi, std::uint64_t through, std::string_view name) const;
 
  private:
-  struct Multiplexer {
-    Abi abi;
-    std::uint64_t number;
-  };
-
   [[nodiscard]] bool is_multiplexer(Abi abi, std::uint64_t number) const;
   void add(Abi abi, std::uint64_t through, std::string_view name, ClassMask classes);
 
   std::vector<SubCall> calls_;
-  std::vector<Multiplexer> multiplexers_;  ///< the multiplexing calls
+  std::vector<Multiplexer> multiplexers_;
   std::array<bool, abi_count> has_multiplexers_{};
 };
 
