@@ -411,7 +411,10 @@ struct Call {
   bool never_returns = false;  ///< exit, exit_group: `= ?`
   Varargs varargs = Varargs::none;
   bool sets_errno = false;  ///< for a library: the result -1 or NULL is an error, and errno has its number
-  ExprId redirect = none;   ///< `redirect args by call`: selects a row …
+  /// For a library: it runs no code of the program but signal handlers, does not wait, does not look at its return
+  /// address or those of its callers, and returns once, to its caller, on the stack that it was called on.
+  bool leaf = false;
+  ExprId redirect = none;  ///< `redirect args by call`: selects a row …
   ParamId redirect_args =
       none;  ///< … and the parameter that points to the real call's arguments (none: they follow in the registers)
   Range redirects;  ///< into Tables::redirects

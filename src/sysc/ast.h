@@ -311,6 +311,7 @@ struct Library {
   std::vector<Name> names;  ///< sonames; a library may have several
   std::vector<Call> functions;
   std::vector<Name> calls;  ///< functions that wrap the system call of the same name
+  bool leaf = false;        ///< see spec::Call::leaf
 };
 
 /// `beyond OF { KEY… }`: rows or names of which strace has none.

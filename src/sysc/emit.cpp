@@ -119,8 +119,8 @@ void write(Entry& out, const SignatureRow& r) {
   out.members(r.value, r.abis, r.beyond, r.signature, r.open_bits, r.driver);
 }
 void write(Entry& out, const Call& c) {
-  out.members(c.name, c.signature, c.classes, c.never_returns, c.varargs, c.sets_errno, c.redirect, c.redirect_args,
-              c.redirects);
+  out.members(c.name, c.signature, c.classes, c.never_returns, c.varargs, c.sets_errno, c.leaf, c.redirect,
+              c.redirect_args, c.redirects);
 }
 void write(Entry& out, const Redirect& r) {
   out.members(r.value, r.call);

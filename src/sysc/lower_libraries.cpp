@@ -53,6 +53,7 @@ void LibraryLowering::lower_function(const ast::Library& library, const ast::Nam
   call.never_returns = ast.signature.never.has_value();
   call.varargs = ast.varargs;
   call.sets_errno = sets_errno;
+  call.leaf = library.leaf;
   const auto params = context_.set.signatures[call.signature].params.count;
   if (params > spec::most_parameters) {
     context_.diagnostics.error(name.at,

@@ -332,6 +332,7 @@ ast::Library parse_library(TokenStream& in) {
     const Position at = in.position();
     library.names.push_back({in.expect_string("the name of a library"), at});
   } while (in.at_kind(TokenKind::string));
+  library.leaf = in.accept("leaf");
   in.expect("{");
   while (!in.accept("}")) {
     if (in.at_kind(TokenKind::name) && !in.peek(1).is("(") && !in.peek(1).is("@")) {

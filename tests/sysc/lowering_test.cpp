@@ -422,7 +422,8 @@ TEST_CASE("functions of libraries take their parameters in the order of C") {
       "  free(p: ulong) -> void\n"
       "}\n"
       "library \"libm.so.6\" \"libc.so.6\" { frexpl(x: longdouble, exp: out *int) -> longdouble }\n"
-      "library \"libc.so.6\" { fopen(path: *cstr, mode: *cstr) -> ulong errno }\n",
+      "library \"libc.so.6\" { fopen(path: *cstr, mode: *cstr) -> ulong errno }\n"
+      "library \"libc.so.6\" leaf { strlen(s: *cstr) -> ulong }\n",
       "1 pwritev\n");
   REQUIRE(c.messages.empty());
   const auto tables = c.tables();
@@ -439,6 +440,8 @@ TEST_CASE("functions of libraries take their parameters in the order of C") {
   CHECK(tables.signatures[tables.find("libc.so.6", "free")->signature].result == none);
   CHECK(tables.find("libc.so.6", "printf")->varargs == Varargs::printf);
   CHECK(tables.find("libc.so.6", "fopen")->sets_errno);
+  CHECK(tables.find("libc.so.6", "strlen")->leaf);
+  CHECK_FALSE(tables.find("libc.so.6", "fopen")->leaf);
   CHECK(tables.find("libc.so.6", "frexpl") == tables.find("libm.so.6", "frexpl"));
   CHECK(tables.find("libm.so.6", "free") == nullptr);
   CHECK(tables.find("libc.so.6", "fre") == nullptr);
