@@ -51,11 +51,8 @@ Result<std::shared_ptr<trace::FunctionCounter>> choose_function_counter(
   return bpf::make_function_counter(complain);
 }
 
-/// Returns what needs a stopped thread at each call of a function; empty if the kernel can record them.
-std::string why_not_recorded(const cli::Options& options) {
-  if (options.extras.engine != cli::EngineChoice::bpf) {
-    return "breakpoints report functions unless --engine=bpf asks for uprobes";
-  }
+/// Returns what needs a stopped thread at each call of a function; empty if it can be recorded and shown later.
+std::string why_no_past(const cli::Options& options) {
   if (options.format.stack_trace != cli::StackTrace::none || options.format.output == cli::OutputFormat::folded) {
     return "the stacks of function calls are read from stopped threads";
   }
@@ -65,6 +62,13 @@ std::string why_not_recorded(const cli::Options& options) {
     return "what descriptors and ids stand for is looked up while the thread is stopped (-y, -Y, -P and the like)";
   }
   return {};
+}
+
+std::string why_not_recorded(const cli::Options& options) {
+  if (options.extras.engine != cli::EngineChoice::bpf) {
+    return "breakpoints report functions unless --engine=bpf asks for uprobes";
+  }
+  return why_no_past(options);
 }
 
 /// Returns what records functions in the kernel, or an error that says why breakpoints have to report them.
@@ -260,6 +264,20 @@ std::string why_not_count_functions_inside(const cli::Options& options, const fu
   return able ? std::string() : able.error().message;
 }
 
+/// Returns what keeps a program from recording calls of its functions itself; empty if it can.
+std::string why_not_record_functions_inside(const cli::Options& options) {
+  if (options.ltrace) {
+    return "as ltrace does it";
+  }
+  if (!options.startup.attach.empty()) {
+    return "calls of functions are recorded inside programs that the tracer starts";
+  }
+  if (!options.startup.follow_forks) {
+    return "children that are not followed would run into the stubs (add -f)";
+  }
+  return why_no_past(options);
+}
+
 /// Whether nothing of single calls is asked for.
 bool only_sums(const cli::Options& options) {
   return options.only_counts() && !options.filters.by_path_or_fd() && !options.filters.end.any() &&
@@ -293,6 +311,7 @@ Result<ChosenEngine> make_stopping_engine(process::EngineOptions engine_options,
 
 Result<ChosenEngine> make_inside_engine(const cli::Options& options, const process::EngineOptions& engine_options,
                                         functions::Options function_options, const spec::Tables& tables,
+                                        trace::PrototypeSource& prototypes,
                                         const std::function<void(const std::string&)>& complain) {
   if (const std::string why_not = why_not_inside(options); !why_not.empty()) {
     return refuse_inside(why_not);
@@ -311,6 +330,12 @@ Result<ChosenEngine> make_inside_engine(const cli::Options& options, const proce
   recording.commands = all_names || options.format.pid_details.has(cli::PidDetail::comm) ||
                        options.format.output != cli::OutputFormat::text;
   recording.counts = only_sums(options);
+  if (function_options.records_inside) {
+    capture::CaptureLimits function_limits;
+    function_limits.string_limit = limits.string_limit;
+    function_limits.whole = limits.whole;
+    recording.plan_function = leaf_function_planner(tables, prototypes, function_limits);
+  }
   recording.stacks = options.format.stack_trace != cli::StackTrace::none;
   auto engine =
       inprocess::make_inprocess_engine(engine_options, tables, recording, function_hooks(function_options), complain);
@@ -358,16 +383,23 @@ Result<ChosenEngine> choose_engine(const cli::Options& options, process::EngineO
     if (names_functions(options)) {
       const std::string why_not = why_not_count_functions_inside(options, function_options);
       function_options.counts_inside = why_not.empty();
-      if (!why_not.empty() && engine_options.only_functions) {
-        return refuse_inside(why_not);
+      // Where single calls are of no interest, what keeps it from counting them is the reason.
+      const bool are_counted = options.only_counts() && !function_options.one_by_one;
+      const std::string no_record = are_counted ? why_not : why_not_record_functions_inside(options);
+      function_options.records_inside = !why_not.empty() && no_record.empty();
+      if (!why_not.empty() && !no_record.empty() && engine_options.only_functions) {
+        return refuse_inside(no_record);
       }
       debug(why_not.empty() ? "functions: the program counts calls through its linkage tables, breakpoints the others"
-                            : "functions: breakpoints: " + why_not);
-      if (engine_options.only_functions) {
+            : no_record.empty() ? "functions: the program records calls through its linkage tables that it can, "
+                                  "breakpoints report the others"
+                                : "functions: breakpoints: " + no_record);
+      if (engine_options.only_functions && why_not.empty()) {
+        engine_options.no_filter_because = "functions are counted, and the stubs have to be removed before detaching";
         return make_stopping_engine(std::move(engine_options), std::move(function_options), "inprocess", complain);
       }
     }
-    return make_inside_engine(options, engine_options, std::move(function_options), tables, complain);
+    return make_inside_engine(options, engine_options, std::move(function_options), tables, prototypes, complain);
   }
   bool kernel_watches_functions = false;
   if (names_functions(options) && !options.extras.any_scope()) {

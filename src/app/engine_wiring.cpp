@@ -52,9 +52,9 @@ trace::WantedCommands commands_to_explain(const spec::Tables& tables) {
 }
 
 /// Returns EngineOptions::no_filter_because.
-std::string why_no_filter(const cli::Options& options, bool only_functions) {
+std::string why_no_filter(const cli::Options& options) {
   // A program that has a recorder cannot be detached from in any case.
-  const bool has_recorder = options.extras.engine == cli::EngineChoice::inprocess && !only_functions;
+  const bool has_recorder = options.extras.engine == cli::EngineChoice::inprocess;
   if (!has_recorder && (!options.extras.libraries.empty() || !options.extras.symbols.empty() ||
                         !options.extras.probes.empty() || options.ltrace)) {
     return "functions are traced, and their breakpoints have to be removed before detaching";
@@ -220,7 +220,7 @@ Result<process::EngineOptions> engine_options(const cli::Options& options, const
     result.wanted_commands = commands_to_explain(tables);
   }
   result.only_functions = !options.filters.trace.has_known(tables);
-  result.no_filter_because = why_no_filter(options, result.only_functions);
+  result.no_filter_because = why_no_filter(options);
   return result;
 }
 

@@ -1,7 +1,9 @@
 #include "app/function_plans.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "arch/breakpoint.h"
@@ -91,6 +93,22 @@ bpf::PlanFunction function_planner(const spec::Tables& tables, trace::PrototypeS
     capture::FunctionPlan plan = capture::plan_function(tables, abi, *call, limits);
     plan.words = std::move(*words);
     return plan;
+  };
+}
+
+inprocess::PlanFunction leaf_function_planner(const spec::Tables& tables, trace::PrototypeSource& source,
+                                              capture::CaptureLimits limits) {
+  return [&tables, plan = function_planner(tables, source, limits)](const trace::LibraryFunction& function, Abi abi,
+                                                                    pid_t tid) -> Result<capture::FunctionPlan> {
+    const spec::Call* call = tables.find(function.library, function.name);
+    if (call == nullptr || !call->leaf) {
+      return Error{ENOTSUP, "it is not described as a leaf"};
+    }
+    auto planned = plan(function, abi, tid);
+    if (!planned) {
+      return Error{ENOTSUP, "it takes or returns what is not copied"};
+    }
+    return std::move(*planned);
   };
 }
 

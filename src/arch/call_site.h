@@ -77,4 +77,27 @@ struct EntryRange {
 /// (in `memory`) put back. False if it does neither.
 bool leave_entry(Registers& registers, const EntryRange& range, const EntryLabels& labels, const trace::Memory& memory);
 
+/// The registers of a thread at the entry of a function, or with its results at the exit; others are 0.
+Registers registers_at_function(std::span<const std::uint64_t, 6> arguments, std::uint64_t stack_pointer,
+                                std::uint64_t instruction_pointer);
+Registers registers_at_return(std::span<const std::uint64_t, 2> results, std::uint64_t stack_pointer);
+
+/// Where functions enter the recorder as they are called, and as they return.
+struct FunctionEntries {
+  std::uint64_t call = 0;
+  std::uint64_t exit = 0;
+};
+enum class FunctionStep : std::uint8_t {
+  elsewhere,
+  left,      ///< the thread was put to where it goes to, or back to the stub's trap
+  returned,  ///< its registers are those that a function has left, and its instruction pointer is yet to be set
+};
+/// As leave_entry(), for the code that leads functions into the recorder.
+FunctionStep leave_function_entry(Registers& registers, const FunctionEntries& entries, const FunctionLabels& labels,
+                                  const trace::Memory& memory);
+/// Gives a thread in the recorder back what it had at a call of a function, or at the return from one, with `result` as
+/// the first word of its result, and lets it go on at `to`.
+void put_to_function(Registers& registers, const CallRegisters& program, const FunctionScratch& scratch,
+                     std::uint64_t result, std::uint64_t to);
+
 }  // namespace tracer::arch

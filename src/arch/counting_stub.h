@@ -45,6 +45,22 @@ struct CountingStub {
 /// Makes the stub that is to be at `to`. `counter`: address of the counter in the first shard. The stub changes nothing
 /// but the flags, and memory below the stack pointer. Empty if `to` is too far away.
 std::optional<CountingStub> make_counting_stub(const SlotJump& jump, std::uint64_t counter, std::uint64_t to);
+/// Code that leads to a recorder of calls, which replaces a jump likewise. The recorder gets the address of what it
+/// knows of the function, which is behind the code.
+struct RecordingStub {
+  std::vector<std::byte> code;
+  std::array<std::byte, SlotJump::size> jump{};  ///< what takes the place of the jump through the slot
+};
+/// Where a call goes that the recorder does not take, and where that is kept which the recorder knows.
+inline constexpr std::size_t recording_stub_trap = 15;
+inline constexpr std::size_t recording_stub_info = 32;
+
+/// Makes the stub that is to be at `to`, and leads to `recorder`. Empty if `to` is too far away.
+std::optional<RecordingStub> make_recording_stub(const SlotJump& jump, std::uint64_t recorder,
+                                                 std::span<const std::byte> info, std::uint64_t to);
+/// Gives a thread that is at this offset of such a stub back what the stub keeps for it.
+void leave_recording_stub(Registers& registers, std::size_t offset, const trace::Memory& memory);
+
 /// Gives a thread that is at this offset of a stub back what the stub keeps for it.
 void give_back(Registers& registers, std::size_t offset, const trace::Memory& memory);
 

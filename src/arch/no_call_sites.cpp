@@ -39,9 +39,30 @@ bool leave_entry(Registers&, const EntryRange&, const EntryLabels&, const trace:
   return false;
 }
 
+Registers registers_at_function(std::span<const std::uint64_t, 6>, std::uint64_t, std::uint64_t) {
+  return {};
+}
+
+Registers registers_at_return(std::span<const std::uint64_t, 2>, std::uint64_t) {
+  return {};
+}
+
+FunctionStep leave_function_entry(Registers&, const FunctionEntries&, const FunctionLabels&, const trace::Memory&) {
+  return FunctionStep::elsewhere;
+}
+
+void put_to_function(Registers&, const CallRegisters&, const FunctionScratch&, std::uint64_t, std::uint64_t) {}
+
 std::optional<SlotJump> find_slot_jump(Abi, std::span<const std::byte>, std::uint64_t) {
   return std::nullopt;
 }
+
+std::optional<RecordingStub> make_recording_stub(const SlotJump&, std::uint64_t, std::span<const std::byte>,
+                                                 std::uint64_t) {
+  return std::nullopt;
+}
+
+void leave_recording_stub(Registers&, std::size_t, const trace::Memory&) {}
 
 std::optional<CountingStub> make_counting_stub(const SlotJump&, std::uint64_t, std::uint64_t) {
   return std::nullopt;

@@ -73,6 +73,7 @@ struct Breakpoint {
 /// How far the kernel can record what happens in an address space.
 struct RecordingState {
   bool since_exec = false;       ///< the program is known from its start on
+  bool starts_at_entry = false;  ///< nothing is placed before the loader runs
   unsigned looks = 0;            ///< how often the modules were looked at
   bool leaves_returns = false;   ///< returns are not recorded any more
   std::uint64_t trampoline = 0;  ///< see find_trampoline()

@@ -4,10 +4,12 @@
 #include <sys/ptrace.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "arch/syscall_abi.h"
 #include "functions/probe_places.h"
 #include "proc/proc_files.h"
+#include "ptrace/call_recorder.h"
 
 namespace tracer::functions {
 namespace {
@@ -101,6 +103,7 @@ void Counter::watch(ptrace::Tracee& tracee, const std::vector<std::uint64_t>& ad
   Breakpoints& space = space_of(tracee);
   const auto watched = recorder_            ? recorder_->watch(tracee, addresses)
                        : kernel_ != nullptr ? count_at(tracee, addresses)
+                       : records_inside()   ? record_inside(tracee, addresses)
                                             : count_inside(tracee, addresses);
   bool misses = false;
   for (const std::uint64_t address : addresses) {
@@ -151,7 +154,6 @@ Others others_of(const ptrace::Tracee& tracee) {
 
 std::set<std::uint64_t> Counter::count_inside(ptrace::Tracee& tracee, const std::vector<std::uint64_t>& addresses) {
   Breakpoints& space = space_of(tracee);
-  const ptrace::Stopped& thread = ptrace::stopped_thread(tracee);
   // A thread that comes to a function by a stub and one that comes by a pointer can be distinguished only if both stop.
   std::set<std::string_view> by_pointer;
   for (const auto& [address, point] : space.records()) {
@@ -163,10 +165,7 @@ std::set<std::uint64_t> Counter::count_inside(ptrace::Tracee& tracee, const std:
   const auto goes_by_pointer = [&](const trace::LibraryFunction& function) {
     return by_pointer.contains(function.name);
   };
-  for (const std::uint64_t address : space.stubs.remove(thread, goes_by_pointer, others)) {
-    space.note(address).counted = false;
-    space.add(thread, tracee.memory, address, [](Breakpoint&) {});
-  }
+  stop_at_stubs(tracee, goes_by_pointer, others);
   std::vector<CountingStubs::Place> places;
   for (const std::uint64_t address : addresses) {
     const Module* module = space.module_at(address);
@@ -176,6 +175,13 @@ std::set<std::uint64_t> Counter::count_inside(ptrace::Tracee& tracee, const std:
       places.push_back({address, watched_code(space, tracee.memory, address), point.stub});
     }
   }
+  return add_stubs(tracee, places, others);
+}
+
+std::set<std::uint64_t> Counter::add_stubs(ptrace::Tracee& tracee, const std::vector<CountingStubs::Place>& places,
+                                           Others others) {
+  Breakpoints& space = space_of(tracee);
+  const ptrace::Stopped& thread = ptrace::stopped_thread(tracee);
   if (others != Others::none && space.recording.since_exec) {
     others = Others::elsewhere;  // the loader has just mapped what is new
   }
@@ -184,6 +190,81 @@ std::set<std::uint64_t> Counter::count_inside(ptrace::Tracee& tracee, const std:
     return found.ok() ? found.value() : 0;
   };
   return space.stubs.add(thread, places, find_room, others, space.filtered);
+}
+
+void Counter::stop_at_stubs(ptrace::Tracee& tracee, const CountingStubs::Chooses& which, Others others) {
+  Breakpoints& space = space_of(tracee);
+  const ptrace::Stopped& thread = ptrace::stopped_thread(tracee);
+  for (const std::uint64_t address : space.stubs.remove(thread, which, others)) {
+    space.note(address).counted = false;
+    space.add(thread, tracee.memory, address, [](Breakpoint&) {});
+  }
+}
+
+Result<CountingStubs::Place> Counter::recording_place(ptrace::Tracee& tracee, std::uint64_t address) {
+  Breakpoints& space = space_of(tracee);
+  const Module* module = space.module_at(address);
+  const Breakpoint& point = space.note(address);
+  const bool only_calls = point.stub != nullptr && point.entry == nullptr && point.callers.empty() &&
+                          point.probes.empty() && point.resolved == nullptr && point.unreported == nullptr;
+  if (!only_calls || module == nullptr || module->file->abi() != arch::native_abi()) {
+    return Error{ENOTSUP, "this is no entry of a linkage table alone"};
+  }
+  functions_.locate(space, *point.stub);
+  const auto defines = [&](const auto& entry) { return entry.second.file->find_exported(point.stub->name) != nullptr; };
+  if (std::count_if(space.modules.begin(), space.modules.end(), defines) != 1) {
+    return Error{ENOTSUP, "not one library defines it"};
+  }
+  CountingStubs::Place place{address, watched_code(space, tracee.memory, address), point.stub};
+  const auto jump = arch::find_slot_jump(arch::native_abi(), place.code, address);
+  if (!jump) {
+    return Error{ENOTSUP, "the entry of its linkage table has another form"};
+  }
+  auto info = sink_.recorder()->describe_function(tracee, {address, jump->slot, point.stub, errno_place_of(tracee)});
+  if (!info) {
+    return info.error();
+  }
+  place.recorder = sink_.recorder()->function_code().entry;
+  place.info = std::move(info).value();
+  return place;
+}
+
+std::set<std::uint64_t> Counter::record_inside(ptrace::Tracee& tracee, const std::vector<std::uint64_t>& addresses) {
+  Breakpoints& space = space_of(tracee);
+  ptrace::CallRecorder* recorder = sink_.recorder();
+  const auto& debug = sink_.debug();
+  const auto refuse = [&](const char* because) {
+    if (debug) {
+      debug(fmt::format("functions: the calls of process {} all stop at breakpoints: {}", tracee.tgid, because));
+    }
+    return std::set<std::uint64_t>();
+  };
+  if (recorder == nullptr || recorder->function_code().entry == 0) {
+    return {};
+  }
+  if (walks_stacks(space)) {
+    stop_at_stubs(
+        tracee, [](const trace::LibraryFunction&) { return true; }, others_of(tracee));
+    return refuse("its stacks are walked or switched where nobody sees it");
+  }
+  std::vector<CountingStubs::Place> places;
+  for (const std::uint64_t address : addresses) {
+    auto place = recording_place(tracee, address);
+    if (place) {
+      places.push_back(std::move(place).value());
+    } else if (const Breakpoint& point = space.note(address); debug && point.stub != nullptr) {
+      debug(fmt::format("functions: calls of {} at {:#x} stop at a breakpoint: {}", point.stub->name, address,
+                        place.error().message));
+    }
+  }
+  if (places.empty()) {
+    return {};
+  }
+  if (!recorder->admit(tracee, space.withdrawal.call_instruction)) {
+    return refuse("its threads cannot record now");
+  }
+  space.recording.trampoline = recorder->function_code().exit;
+  return add_stubs(tracee, places, others_of(tracee));
 }
 
 std::optional<std::uint64_t> Counter::give_up_stub(ptrace::Tracee& tracee, std::uint64_t address, std::uint64_t fault) {
@@ -202,16 +283,18 @@ std::optional<std::uint64_t> Counter::give_up_stub(ptrace::Tracee& tracee, std::
 void Counter::watch_noted(ptrace::Tracee& tracee) {
   Breakpoints& space = space_of(tracee);
   const ptrace::Stopped& thread = ptrace::stopped_thread(tracee);
-  if (const auto registers = thread.registers(); inside_ && thread.event() == PTRACE_EVENT_EXEC && registers) {
+  if (const auto registers = thread.registers();
+      inside_ != Inside::nothing && thread.event() == PTRACE_EVENT_EXEC && registers) {
     // In execve it can make no calls for us, before the first instruction it can.
     const bool stops_again = space.add(thread, tracee.memory, registers.value().instruction_pointer(),
                                        [](Breakpoint& point) { point.is_program_entry = true; });
     if (stops_again) {
+      space.recording.starts_at_entry = true;
       return;
     }
   }
   std::vector<std::uint64_t> addresses = std::exchange(space.noted, {});
-  if (recorder_ && Recorder::is_too_early(space)) {
+  if (replaces_returns() && Recorder::is_too_early(space)) {
     const auto later = std::partition(addresses.begin(), addresses.end(), [&](std::uint64_t address) {
       const library::Module* module = space.module_at(address);
       return module == nullptr || !module->is_program || !space.note(address).probes.empty();
@@ -223,7 +306,7 @@ void Counter::watch_noted(ptrace::Tracee& tracee) {
   addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
   // Where a thread has to stop for something else, that breakpoint counts as well.
   std::erase_if(addresses, [&](std::uint64_t address) { return space.note(address).inserted; });
-  if (!addresses.empty() || inside_) {
+  if (!addresses.empty() || inside_ != Inside::nothing) {
     watch(tracee, addresses);
   }
 }

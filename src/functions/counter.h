@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "arch/breakpoint.h"
+#include "base/result.h"
+#include "functions/counting_stubs.h"
 #include "functions/function_table.h"
 #include "functions/recorder.h"
 #include "functions/thread_state.h"
@@ -18,9 +20,11 @@ namespace tracer::functions {
 
 class Counter {
  public:
-  /// `inside`: processes count calls themselves. `kernel`: null if it counts none. `recorder`: null if calls are only
+  /// How far processes do it themselves.
+  enum class Inside : std::uint8_t { nothing, counts, records };
+  /// `kernel`: null if it counts none. `recorder`: null if calls are only
   /// counted, or breakpoints report them. `only_probes`: no functions are asked for.
-  Counter(bool inside, std::shared_ptr<trace::FunctionCounter> kernel,
+  Counter(Inside inside, std::shared_ptr<trace::FunctionCounter> kernel,
           std::shared_ptr<trace::FunctionRecorder> recorder, bool only_probes, FunctionTable& functions,
           ptrace::EventSink& sink)
       : inside_(inside), kernel_(std::move(kernel)), functions_(functions), sink_(sink) {
@@ -30,8 +34,11 @@ class Counter {
   }
 
   /// Whether places are noted first, and breakpoints are the last resort.
-  [[nodiscard]] bool notes_places() const { return inside_ || in_kernel(); }
+  [[nodiscard]] bool notes_places() const { return inside_ != Inside::nothing || in_kernel(); }
   [[nodiscard]] bool counts_in_kernel() const { return kernel_ != nullptr; }
+  /// Whether return addresses are replaced while calls are recorded.
+  [[nodiscard]] bool replaces_returns() const { return recorder_ || inside_ == Inside::records; }
+  [[nodiscard]] bool records_inside() const { return inside_ == Inside::records; }
   /// Null: the kernel records nothing.
   [[nodiscard]] Recorder* recorder() { return recorder_ ? &*recorder_ : nullptr; }
   [[nodiscard]] const Recorder* recorder() const { return recorder_ ? &*recorder_ : nullptr; }
@@ -69,11 +76,20 @@ class Counter {
   std::set<std::uint64_t> count_at(ptrace::Tracee& tracee, const std::vector<std::uint64_t>& addresses);
   /// Returns those that the process counts itself now.
   static std::set<std::uint64_t> count_inside(ptrace::Tracee& tracee, const std::vector<std::uint64_t>& addresses);
+  /// Returns those where the process records calls itself now.
+  std::set<std::uint64_t> record_inside(ptrace::Tracee& tracee, const std::vector<std::uint64_t>& addresses);
+  /// What is to lead to the recorder there, or why breakpoints have to report the calls.
+  Result<CountingStubs::Place> recording_place(ptrace::Tracee& tracee, std::uint64_t address);
+  /// Returns the addresses of those that are there now.
+  static std::set<std::uint64_t> add_stubs(ptrace::Tracee& tracee, const std::vector<CountingStubs::Place>& places,
+                                           Others others);
+  /// Has breakpoints take the place of the stubs of these functions.
+  static void stop_at_stubs(ptrace::Tracee& tracee, const CountingStubs::Chooses& which, Others others);
   void report_counts_inside(ptrace::Tracee& tracee);
   [[nodiscard]] static trace::FunctionCounter::Place place_of(ptrace::Tracee& tracee, const library::Module& module,
                                                               std::uint64_t address);
 
-  bool inside_;
+  Inside inside_;
   std::shared_ptr<trace::FunctionCounter> kernel_;
   std::optional<Recorder> recorder_;
   FunctionTable& functions_;

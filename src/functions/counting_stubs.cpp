@@ -161,17 +161,30 @@ std::uint64_t CountingStubs::take_room(std::uint64_t address, const FindRoom& fi
   return room;
 }
 
-std::optional<CountingStubs::Stub> CountingStubs::make_stub(const ptrace::Stopped& thread, const Place& place,
-                                                            const arch::SlotJump& jump, const FindRoom& find_room) {
+std::optional<CountingStubs::Stub> CountingStubs::make_recording_stub(const ptrace::Stopped& thread, const Place& place,
+                                                                      const arch::SlotJump& jump,
+                                                                      const FindRoom& find_room) {
+  const std::size_t size = arch::recording_stub_info + place.info.size();
+  const std::uint64_t room = find_room(jump.address, size);
+  const auto made = room != 0 ? arch::make_recording_stub(jump, place.recorder, place.info, room) : std::nullopt;
+  if (!made || !thread.write(RemoteAddr(room), made->code).ok()) {
+    return std::nullopt;
+  }
+  records_ = true;
+  return Stub{place.address, room, size, true, 0, jump.slot, {}, made->jump, place.function, true};
+}
+
+std::optional<CountingStubs::Stub> CountingStubs::make_counting_stub(const ptrace::Stopped& thread, const Place& place,
+                                                                     const arch::SlotJump& jump,
+                                                                     const FindRoom& find_room) {
   const auto counter = counters_->counter_of(*place.function);
   const std::uint64_t room = counter ? take_room(jump.address, find_room) : 0;
   const auto made = room != 0 ? arch::make_counting_stub(jump, *counter, room) : std::nullopt;
   if (!made || !thread.write(RemoteAddr(room), made->code).ok()) {
     return std::nullopt;
   }
-  Stub stub{place.address, room, made->counted, jump.slot, {}, made->jump, place.function, true};
-  std::copy_n(place.code.begin() + static_cast<std::ptrdiff_t>(jump.offset), stub.before.size(), stub.before.begin());
-  return stub;
+  return Stub{place.address, room, made->code.size(), false,          made->counted,
+              jump.slot,     {},   made->jump,        place.function, true};
 }
 
 std::set<std::uint64_t> CountingStubs::add(const ptrace::Stopped& thread, std::span<const Place> places,
@@ -180,13 +193,17 @@ std::set<std::uint64_t> CountingStubs::add(const ptrace::Stopped& thread, std::s
   std::vector<ByJump::value_type*> changed;
   for (const Place& place : places) {
     const auto jump = arch::find_slot_jump(arch::native_abi(), place.code, place.address);
-    if (!jump || stubs_.contains(jump->address) || !has_counters(thread, filtered, jump->address, find_room)) {
+    if (!jump || stubs_.contains(jump->address) ||
+        (place.recorder == 0 && !has_counters(thread, filtered, jump->address, find_room))) {
       continue;
     }
-    auto stub = make_stub(thread, place, *jump, find_room);
+    auto stub = place.recorder != 0 ? make_recording_stub(thread, place, *jump, find_room)
+                                    : make_counting_stub(thread, place, *jump, find_room);
     if (!stub) {
       continue;
     }
+    std::copy_n(place.code.begin() + static_cast<std::ptrdiff_t>(jump->offset), stub->before.size(),
+                stub->before.begin());
     by_code_[stub->code] = jump->address;
     changed.push_back(&*stubs_.emplace(jump->address, *stub).first);
     counted.insert(place.address);
@@ -195,8 +212,7 @@ std::set<std::uint64_t> CountingStubs::add(const ptrace::Stopped& thread, std::s
   return counted;
 }
 
-std::vector<std::uint64_t> CountingStubs::remove(const ptrace::Stopped& thread,
-                                                 const std::function<bool(const trace::LibraryFunction&)>& is_chosen,
+std::vector<std::uint64_t> CountingStubs::remove(const ptrace::Stopped& thread, const Chooses& is_chosen,
                                                  Others others) {
   std::vector<std::uint64_t> removed;
   std::vector<ByJump::value_type*> changed;
@@ -225,7 +241,9 @@ void CountingStubs::remove_at(const ptrace::Stopped& thread, std::uint64_t place
 void CountingStubs::forget(std::uint64_t start, std::uint64_t end) {
   for (auto stub = stubs_.lower_bound(start); stub != stubs_.end() && stub->first < end; stub = stubs_.erase(stub)) {
     by_code_.erase(stub->second.code);
-    free_.push_back(stub->second.code);
+    if (!stub->second.records) {
+      free_.push_back(stub->second.code);
+    }
   }
 }
 
@@ -254,10 +272,11 @@ void CountingStubs::mend(const ptrace::Stopped& thread, std::uint64_t address, O
 
 const CountingStubs::ByJump::value_type* CountingStubs::find_by_code(std::uint64_t address) const {
   auto at = by_code_.upper_bound(address);
-  if (at == by_code_.begin() || address - (--at)->first >= arch::max_counting_stub_size) {
+  if (at == by_code_.begin()) {
     return nullptr;
   }
-  return &*stubs_.find(at->second);
+  const auto& stub = *stubs_.find((--at)->second);
+  return address - stub.second.code < stub.second.size ? &stub : nullptr;
 }
 
 bool CountingStubs::lead_out(arch::Registers& registers, const trace::Memory& memory) const {
@@ -266,6 +285,11 @@ bool CountingStubs::lead_out(arch::Registers& registers, const trace::Memory& me
   if (stub == nullptr) {
     return false;
   }
+  if (stub->second.records) {
+    arch::leave_recording_stub(registers, address - stub->second.code, memory);
+    registers.set_instruction_pointer(stub->first);
+    return true;
+  }
   arch::give_back(registers, address - stub->second.code, memory);
   std::uint64_t target = 0;
   const auto into = std::as_writable_bytes(std::span(&target, 1));
@@ -273,6 +297,14 @@ bool CountingStubs::lead_out(arch::Registers& registers, const trace::Memory& me
   const bool goes_on = is_counted && memory.read(RemoteAddr(stub->second.slot), into) == into.size();
   registers.set_instruction_pointer(goes_on ? target : stub->first);
   return true;
+}
+
+std::optional<CountingStubs::Untaken> CountingStubs::find_untaken(std::uint64_t address) const {
+  const auto* stub = find_by_code(address);
+  if (stub == nullptr || !stub->second.records || address - stub->second.code != arch::recording_stub_trap) {
+    return std::nullopt;
+  }
+  return Untaken{stub->second.place, stub->first, stub->second.slot};
 }
 
 std::optional<CountingStubs::Lost> CountingStubs::find_lost(std::uint64_t address, std::uint64_t fault) const {

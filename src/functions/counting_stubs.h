@@ -66,16 +66,19 @@ class CountingStubs {
     std::uint64_t address = 0;
     std::span<const std::byte> code;  ///< that is there
     trace::LibraryFunction* function = nullptr;
+    std::uint64_t recorder = 0;     ///< address of what records calls; 0: they are counted
+    std::vector<std::byte> info{};  ///< what that knows of the function
   };
   /// Returns the start of so many bytes near an address, for code; 0 if there is no room.
   using FindRoom = std::function<std::uint64_t(std::uint64_t address, std::size_t size)>;
 
-  /// Counts calls at these places. Returns the addresses of those where that is possible.
+  using Chooses = std::function<bool(const trace::LibraryFunction&)>;
+
+  /// Counts or records calls at these places. Returns the addresses of those where that is possible.
   std::set<std::uint64_t> add(const ptrace::Stopped& thread, std::span<const Place> places, const FindRoom& find_room,
                               Others others, Filtered filtered);
   /// Puts the code back at the places of the functions that `is_chosen` is true for. Returns their addresses.
-  std::vector<std::uint64_t> remove(const ptrace::Stopped& thread,
-                                    const std::function<bool(const trace::LibraryFunction&)>& is_chosen, Others others);
+  std::vector<std::uint64_t> remove(const ptrace::Stopped& thread, const Chooses& is_chosen, Others others);
   /// The same at one place.
   void remove_at(const ptrace::Stopped& thread, std::uint64_t place, Others others);
   /// The code there is gone.
@@ -85,6 +88,17 @@ class CountingStubs {
 
   /// Returns what was counted since the last call.
   [[nodiscard]] std::vector<FunctionCounters::Count> take();
+
+  /// Where a thread comes to the trap at `address` whose call the recorder has not taken.
+  struct Untaken {
+    std::uint64_t place = 0;
+    std::uint64_t jump = 0;
+    std::uint64_t slot = 0;
+  };
+  [[nodiscard]] std::optional<Untaken> find_untaken(std::uint64_t address) const;
+
+  /// Whether calls are open that go back to what stubs hold, so that these have to stay.
+  [[nodiscard]] bool have_to_stay() const { return records_; }
 
   /// Whether there is or was a jump to a stub.
   [[nodiscard]] bool has_jump_at(std::uint64_t address) const { return stubs_.contains(address); }
@@ -104,6 +118,8 @@ class CountingStubs {
   struct Stub {
     std::uint64_t place = 0;
     std::uint64_t code = 0;
+    std::size_t size = 0;
+    bool records = false;     ///< an arch::RecordingStub
     std::size_t counted = 0;  ///< arch::CountingStub::counted
     std::uint64_t slot = 0;
     std::array<std::byte, arch::SlotJump::size> before{};
@@ -114,8 +130,10 @@ class CountingStubs {
   using ByJump = std::map<std::uint64_t, Stub>;
 
   bool has_counters(const ptrace::Stopped& thread, Filtered filtered, std::uint64_t near, const FindRoom& find_room);
-  std::optional<Stub> make_stub(const ptrace::Stopped& thread, const Place& place, const arch::SlotJump& jump,
-                                const FindRoom& find_room);
+  std::optional<Stub> make_recording_stub(const ptrace::Stopped& thread, const Place& place, const arch::SlotJump& jump,
+                                          const FindRoom& find_room);
+  std::optional<Stub> make_counting_stub(const ptrace::Stopped& thread, const Place& place, const arch::SlotJump& jump,
+                                         const FindRoom& find_room);
   std::uint64_t take_room(std::uint64_t address, const FindRoom& find_room);
   /// Makes the code at these jumps what `active` says.
   static void write(const ptrace::Stopped& thread, const std::vector<ByJump::value_type*>& stubs, Others others);
@@ -123,6 +141,7 @@ class CountingStubs {
 
   std::shared_ptr<FunctionCounters> counters_;
   bool cannot_count_ = false;
+  bool records_ = false;
   ByJump stubs_;                                    ///< by the address of the jump
   std::map<std::uint64_t, std::uint64_t> by_code_;  ///< from Stub::code to that
   std::vector<std::uint64_t> free_;                 ///< room of stubs that are forgotten

@@ -6,9 +6,7 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 
-#include "base/clock.h"
 #include "functions/inject.h"
 #include "functions/landings.h"
 #include "functions/probe_hits.h"
@@ -101,8 +99,10 @@ FunctionTracer::FunctionTracer(Options options, ptrace::EventSink& sink)
     : options_(std::move(options)),
       sink_(sink),
       functions_(options_.selection.demangler),
-      counter_(options_.counts_inside, options_.counter, options_.recorder, only_probes(options_.selection), functions_,
-               sink),
+      counter_(options_.records_inside  ? Counter::Inside::records
+               : options_.counts_inside ? Counter::Inside::counts
+                                        : Counter::Inside::nothing,
+               options_.counter, options_.recorder, only_probes(options_.selection), functions_, sink),
       placement_(options_.selection, options_.one_by_one, functions_, counter_, sink) {}
 
 // ---------------------------------------------------------------------------------------------- threads and processes
@@ -173,7 +173,9 @@ void FunctionTracer::inherit(ptrace::Tracee& parent, ptrace::Tracee& child, bool
   } else {
     state->space = std::make_shared<Breakpoints>(*from->space);
     state->space->withdrawal.is_done = false;
-    state->space->recording.trampoline = 0;
+    if (!counter_.records_inside()) {
+      state->space->recording.trampoline = 0;
+    }
     state->space->goroutines.forget_calls();
   }
   if (child.tgid == parent.tgid) {
@@ -206,9 +208,10 @@ ptrace::Detachment FunctionTracer::prepare_detach(ptrace::Tracee& tracee, bool a
   }
   arch::Registers& set = registers.value();
   const std::uint64_t trap = arch::trap_address(set);
-  if (space.find_trap(trap) != nullptr || space.stubs.has_jump_at(trap)) {
+  const auto untaken = space.stubs.find_untaken(trap);
+  if (untaken || space.find_trap(trap) != nullptr || space.stubs.has_jump_at(trap)) {
     if (at_trap && is_at_trap(thread)) {
-      set.set_instruction_pointer(trap);
+      set.set_instruction_pointer(untaken ? untaken->jump : trap);
       static_cast<void>(thread.set_registers(set));
       detachment.was_at_trap = true;
     } else if (has_signal(tracee.tid(), "SigPnd", SIGTRAP) && !thread.blocks(SIGTRAP)) {
@@ -224,8 +227,8 @@ ptrace::Detachment FunctionTracer::prepare_detach(ptrace::Tracee& tracee, bool a
   }
   put_back(tracee);
   // The last thread takes the pages away, unless it is about to end.
-  if (const int event = thread.event();
-      thread_state(tracee)->space.use_count() == 1 && space.has_pages() && event != PTRACE_EVENT_EXIT) {
+  if (const int event = thread.event(); thread_state(tracee)->space.use_count() == 1 && space.has_pages() &&
+                                        !space.stubs.have_to_stay() && event != PTRACE_EVENT_EXIT) {
     if (event != PTRACE_EVENT_STOP) {
       detachment.when = When::at_rest;
       return detachment;
@@ -317,6 +320,10 @@ bool FunctionTracer::on_trap(ptrace::Tracee& tracee) {
     static_cast<void>(thread.set_registers(registers, at_trap));
     return true;
   }
+  if (const auto untaken = space->stubs.find_untaken(address)) {
+    on_untaken(tracee, *untaken, registers, at_trap);
+    return true;
+  }
   if (point == nullptr &&
       (has_signal(tracee.tid(), "SigCgt", SIGTRAP) || !space->mend_copy(thread, tracee.memory, address))) {
     return false;  // a trap of its own
@@ -382,7 +389,7 @@ void FunctionTracer::on_breakpoint(ptrace::Tracee& tracee, const arch::Registers
     // A call may have left the stack pointer where it was.
     thread_state(tracee)->calls.drop_unwound(registers.stack_pointer() + 1, ends);
   }
-  if (point != nullptr && point->walks_stack && counter_.recorder() != nullptr) {
+  if (point != nullptr && point->walks_stack && counter_.replaces_returns()) {
     restore_stack(tracee, registers.mode_abi());
   }
   if (point != nullptr && (point->unwinds || point->jumps)) {
@@ -426,7 +433,7 @@ void FunctionTracer::enter(ptrace::Tracee& tracee, Breakpoint& point, std::uint6
     return;
   }
   CallStack& calls = thread_state(tracee)->calls;
-  if (counter_.recorder() != nullptr && space.module_at(entry->return_address) == nullptr) {
+  if (counter_.replaces_returns() && space.module_at(entry->return_address) == nullptr) {
     // If a function that jumps to this one is recorded, the kernel has put an address of its own there.
     const auto replaced = calls.return_address_at(entry->stack_pointer);
     if (replaced && entry->return_address == space.recording.find_trampoline(tracee.tid())) {
@@ -492,33 +499,9 @@ void FunctionTracer::report_start(ptrace::Tracee& tracee, const OpenCall& call, 
   report(sink_, tracee, moment, enter);
 }
 
-// ---------------------------------------------------------------------------------------------- what the kernel
-// records
+// ---------------------------------------------------------------------------------------------- what is recorded
 
-void FunctionTracer::collect() {
-  Recorder* recorder = counter_.recorder();
-  // A report may have us detach from threads, which collects, too.
-  if (recorder == nullptr || std::exchange(collecting_, true)) {
-    return;
-  }
-  bool any = false;
-  recorder->take([&](const trace::FunctionRecorder::Hit& hit) {
-    any = true;
-    on_hit(hit);
-  });
-  collecting_ = false;
-  constexpr std::chrono::milliseconds shortest(2);
-  constexpr std::chrono::milliseconds longest(32);
-  pause_ = any ? shortest
-               : std::min<std::chrono::nanoseconds>(std::max<std::chrono::nanoseconds>(2 * pause_, shortest), longest);
-  due_ = clock_now(CLOCK_MONOTONIC) + pause_;
-}
-
-std::optional<std::chrono::nanoseconds> FunctionTracer::due() const {
-  return counter_.recorder() != nullptr ? std::optional(due_) : std::nullopt;
-}
-
-void FunctionTracer::on_hit(const trace::FunctionRecorder::Hit& hit) {
+void FunctionTracer::on_recorded(const trace::FunctionRecorder::Hit& hit) {
   ptrace::Tracee* tracee = sink_.find(hit.tid);
   ThreadState* state = tracee != nullptr ? thread_state(*tracee) : nullptr;
   Breakpoint* point = state != nullptr ? state->space->find(hit.address) : nullptr;
@@ -549,47 +532,6 @@ void FunctionTracer::on_hit(const trace::FunctionRecorder::Hit& hit) {
       state->unseen_returns.push_back(*address);
     }
   }
-}
-
-void FunctionTracer::restore_stack(ptrace::Tracee& tracee, Abi abi) {
-  Breakpoints& space = space_of(tracee);
-  const ptrace::Stopped& thread = ptrace::stopped_thread(tracee);
-  const std::uint64_t trampoline = space.recording.find_trampoline(tracee.tid());
-  if (trampoline == 0) {
-    return;
-  }
-  for (const OpenCall& call : thread_state(tracee)->calls.calls()) {
-    std::uint64_t there = 0;
-    const auto word = std::as_writable_bytes(std::span(&there, 1)).first(word_size(abi));
-    const RemoteAddr place(call.stack_pointer);
-    if (tracee.memory.read(place, word) != word.size() || there != trampoline ||
-        space.module_at(call.return_address) == nullptr) {
-      continue;
-    }
-    std::memcpy(word.data(), &call.return_address, word.size());
-    static_cast<void>(thread.write(place, word));
-    space.add_in_code(thread, tracee.memory, call.return_address,
-                      [](Breakpoint& breakpoint) { breakpoint.returns_here = true; });
-  }
-  tracee.memory.forget();
-}
-
-bool FunctionTracer::on_held(ptrace::Tracee& tracee) {
-  join(tracee);
-  ThreadState* state = thread_state(tracee);
-  siginfo_t info;
-  const ptrace::Stopped& thread = ptrace::stopped_thread(tracee);
-  // What says who is held may have been lost. Nothing else sends a SIGSTOP from within the kernel.
-  if (state == nullptr || counter_.recorder() == nullptr || !thread.signal_info(info) || info.si_code != SI_KERNEL) {
-    return false;
-  }
-  for (const std::uint64_t address : std::exchange(state->unseen_returns, {})) {
-    if (state->space->withdrawal.is_done) {
-      break;
-    }
-    state->space->add_in_code(thread, tracee.memory, address, [](Breakpoint& there) { there.returns_here = true; });
-  }
-  return true;
 }
 
 }  // namespace tracer::functions

@@ -22,6 +22,8 @@ struct Options {
   bool one_by_one = true;
   /// Processes count calls through linkage tables themselves, where that is possible, if they are only counted.
   bool counts_inside = false;
+  /// Processes record calls through linkage tables themselves, where that is possible.
+  bool records_inside = false;
   /// Counts calls in the kernel; null: breakpoints do, if they are only counted.
   std::shared_ptr<trace::FunctionCounter> counter;
   /// Records calls and static probes in the kernel; null: breakpoints report them.
@@ -34,6 +36,7 @@ class FunctionTracer final : public ptrace::FunctionHooks {
 
   void refuse(pid_t process) override { refused_.insert(process); }
   void collect() override;
+  void on_recorded(const trace::FunctionRecorder::Hit& hit) override;
   [[nodiscard]] std::optional<std::chrono::nanoseconds> due() const override;
   void begin(ptrace::Tracee& tracee) override;
   void leave_program(ptrace::Tracee& tracee) override;
@@ -64,8 +67,9 @@ class FunctionTracer final : public ptrace::FunctionHooks {
   /// The thread is about to walk its stack: puts return addresses back that the kernel has replaced, and breakpoints
   /// where they lead.
   static void restore_stack(ptrace::Tracee& tracee, Abi abi);
-  /// What the kernel has recorded of a thread, which may run.
-  void on_hit(const trace::FunctionRecorder::Hit& hit);
+  /// A thread has come to the trap of a stub, as the recorder inside has not taken its call.
+  void on_untaken(ptrace::Tracee& tracee, const CountingStubs::Untaken& untaken, arch::Registers registers,
+                  const arch::Registers& at_trap);
 
   Options options_;
   ptrace::EventSink& sink_;

@@ -430,7 +430,7 @@ void Placement::hook_jumps(ptrace::Tracee& tracee, const Module& module) {
     return;
   }
   hook(tracee, module, "_Unwind_SetIP", [](Breakpoint& point) { point.unwinds = true; });
-  if (counter_.recorder() != nullptr) {
+  if (counter_.replaces_returns()) {
     for (const std::string_view name : {"_Unwind_RaiseException", "_Unwind_ForcedUnwind", "_Unwind_Resume",
                                         "_Unwind_Resume_or_Rethrow", "_Unwind_Backtrace"}) {
       hook(tracee, module, name, [](Breakpoint& point) { point.walks_stack = true; });

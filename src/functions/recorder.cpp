@@ -51,11 +51,6 @@ bool walks_stacks_unseen(const library::ModuleFile& file) {
   return file.has_exception_tables() && !has_unwinder && !imports(file, "_Unwind_Resume");
 }
 
-bool walks_stacks(const Breakpoints& space) {
-  return std::any_of(space.modules.begin(), space.modules.end(),
-                     [](const auto& entry) { return walks_stacks_unseen(*entry.second.file); });
-}
-
 std::vector<trace::RecordedNumber> argument_numbers() {
   constexpr std::int64_t words_on_stack = 6;
   constexpr std::int64_t word = 8;
@@ -119,6 +114,26 @@ class NotingMemory final : public trace::Memory {
   std::uint64_t code_;
 };
 
+/// With the module that defines it, as far as that is there: it is known only then what the function takes.
+const trace::LibraryFunction* function_at(FunctionTable& functions, const Breakpoints& space, const Breakpoint& point) {
+  trace::LibraryFunction* function = point.stub != nullptr    ? point.stub
+                                     : point.entry != nullptr ? point.entry
+                                                              : functions.find_called_from(space, point);
+  const auto defines = [&](const auto& module) { return module.second.file->find_exported(function->name) != nullptr; };
+  if (function != nullptr &&
+      (!function->library.empty() || std::any_of(space.modules.begin(), space.modules.end(), defines))) {
+    functions.locate(space, *function);
+  }
+  return function;
+}
+
+}  // namespace
+
+bool walks_stacks(const Breakpoints& space) {
+  return std::any_of(space.modules.begin(), space.modules.end(),
+                     [](const auto& entry) { return walks_stacks_unseen(*entry.second.file); });
+}
+
 std::optional<trace::ErrnoPlace> errno_place_of(const ptrace::Tracee& tracee) {
   for (const auto& [start, module] : space_of(tracee).modules) {
     const library::Symbol* symbol = module.file->find_function("__errno_location");
@@ -142,24 +157,9 @@ std::optional<trace::ErrnoPlace> errno_place_of(const ptrace::Tracee& tracee) {
   return std::nullopt;
 }
 
-/// With the module that defines it, as far as that is there: it is known only then what the function takes.
-const trace::LibraryFunction* function_at(FunctionTable& functions, const Breakpoints& space, const Breakpoint& point) {
-  trace::LibraryFunction* function = point.stub != nullptr    ? point.stub
-                                     : point.entry != nullptr ? point.entry
-                                                              : functions.find_called_from(space, point);
-  const auto defines = [&](const auto& module) { return module.second.file->find_exported(function->name) != nullptr; };
-  if (function != nullptr &&
-      (!function->library.empty() || std::any_of(space.modules.begin(), space.modules.end(), defines))) {
-    functions.locate(space, *function);
-  }
-  return function;
-}
-
-}  // namespace
-
 bool Recorder::is_too_early(const Breakpoints& space) {
-  // The loader reports itself and the program, then the libraries.
-  constexpr unsigned looks_until_all_are_there = 3;
+  // The loader reports itself and the program, then the libraries. We may have looked before it runs, too.
+  const unsigned looks_until_all_are_there = space.recording.starts_at_entry ? 4 : 3;
   const bool has_c_library = std::any_of(space.modules.begin(), space.modules.end(), [](const auto& entry) {
     return entry.second.file->find_exported("__errno_location") != nullptr;
   });

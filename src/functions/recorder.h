@@ -40,6 +40,11 @@ class Recorder {
   bool only_probes_;
 };
 
+/// Whether the stacks of a process are walked, or switched between, where we do not see it begin, which replaced return
+/// addresses do not survive.
+bool walks_stacks(const Breakpoints& space);
+std::optional<trace::ErrnoPlace> errno_place_of(const ptrace::Tracee& tracee);
+
 /// What is known of a thread at a place that the kernel has recorded.
 class RecordedContext final : public trace::CallContext {
  public:

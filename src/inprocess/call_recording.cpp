@@ -72,16 +72,16 @@ bool has_our_root(pid_t process) {
 /// Whether the kernel raised the signal because of what the thread has just executed.
 bool is_fault(const ptrace::Stopped& thread, int signal) {
   siginfo_t info{};
-  return (signal == SIGSEGV || signal == SIGBUS) && thread.signal_info(info) && info.si_code > 0;
+  return (signal == SIGSEGV || signal == SIGBUS || signal == SIGTRAP) && thread.signal_info(info) && info.si_code > 0;
 }
 
 }  // namespace
 
-CallRecording::CallRecording(ImageContents contents, StopsBy stops_by, bool sees_all_calls,
-                             ptrace::RecordedCalls& calls, Say debug)
+CallRecording::CallRecording(ImageContents contents, StopsBy stops_by, bool sees_memory, ptrace::RecordedCalls& calls,
+                             Say debug)
     : contents_(std::move(contents)),
       stops_by_(stops_by),
-      sees_all_calls_(sees_all_calls),
+      sees_memory_(sees_memory),
       calls_(calls),
       debug_(std::move(debug)) {}
 
@@ -298,7 +298,7 @@ void CallRecording::end_call(ptrace::Tracee& tracee) {
 void CallRecording::update_generation(Process& process) const {
   process.generation = process.generation % (most_generations - 1) + 1;
   if (process.image && process.image->has_areas()) {
-    const bool remembers = sees_all_calls_ && process.remembers && process.unmapping.empty();
+    const bool remembers = sees_memory_ && process.remembers && process.unmapping.empty();
     __atomic_store_n(&process.image->commons().generation, remembers ? process.generation : 0, __ATOMIC_RELEASE);
   }
 }

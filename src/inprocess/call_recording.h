@@ -41,7 +41,8 @@ enum class StopsBy : std::uint8_t {
 
 class CallRecording final : public ptrace::CallRecorder {
  public:
-  CallRecording(ImageContents contents, StopsBy stops_by, bool sees_all_calls, ptrace::RecordedCalls& calls, Say debug);
+  /// `sees_memory`: every call stops by which memory may go that could be read.
+  CallRecording(ImageContents contents, StopsBy stops_by, bool sees_memory, ptrace::RecordedCalls& calls, Say debug);
 
   [[nodiscard]] ptrace::Exemption exemption() const override;
   void collect() override;
@@ -49,6 +50,9 @@ class CallRecording final : public ptrace::CallRecorder {
   bool on_stop(ptrace::Tracee& tracee, const ptrace::Stop& stop) override;
   void before_call(ptrace::Tracee& tracee, const ptrace::CallState& state) override;
   void after_call(ptrace::Tracee& tracee, const ptrace::CallState& state) override;
+  [[nodiscard]] FunctionCode function_code() const override;
+  bool admit(ptrace::Tracee& tracee, std::uint64_t instruction) override;
+  Result<std::vector<std::byte>> describe_function(const ptrace::Tracee& tracee, const FunctionPlace& place) override;
   void inherit(const ptrace::Tracee& parent, const ptrace::Tracee& child, bool shares_memory) override;
   void leave(ptrace::Tracee& tracee) override;
   void on_exec(ptrace::Tracee& tracee, pid_t former) override;
@@ -144,7 +148,7 @@ class CallRecording final : public ptrace::CallRecorder {
 
   ImageContents contents_;
   StopsBy stops_by_;
-  bool sees_all_calls_;
+  bool sees_memory_;
   ptrace::RecordedCalls& calls_;
   Say debug_;
   TickClock clock_;

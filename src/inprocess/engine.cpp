@@ -52,6 +52,9 @@ constexpr std::array<std::string_view, 14> changes_conditions{
 /// These open a file, and may truncate it, which takes pages away: by the flags in this argument.
 constexpr std::array<std::pair<std::string_view, std::uint32_t>, 2> opens{{{"open", 1}, {"openat", 2}}};
 
+/// After these nobody knows which memory can be read.
+constexpr std::array<std::string_view, 2> hides_memory{"pkey_alloc", "io_uring_setup"};
+
 trace::WantedCalls calls_named(const spec::Tables& tables, std::span<const std::string_view> names) {
   trace::WantedCalls found{};
   for (std::size_t i = 0; i < abi_count; ++i) {
@@ -65,6 +68,12 @@ trace::WantedCalls calls_named(const spec::Tables& tables, std::span<const std::
     }
   }
   return found;
+}
+
+void add_calls(trace::WantedCalls& to, const trace::WantedCalls& more) {
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    to[i] |= more[i];
+  }
 }
 
 /// The calls that code of ours may make for the program: they do the same on another stack and at another place, and
@@ -140,6 +149,7 @@ Result<std::unique_ptr<trace::Engine>> make_inprocess_engine(process::EngineOpti
   const Abi abi = arch::native_abi();
   const capture::CaptureLimits& limits = recording.limits;
   const bool sees_all_calls = !options.wanted || attaches;
+  const bool sees_memory = sees_all_calls || recording.plan_function;
   WhatIsRecorded what;
   what.calls = recordable_calls(tables);
   what.conditions = stop_conditions(tables);
@@ -153,10 +163,20 @@ Result<std::unique_ptr<trace::Engine>> make_inprocess_engine(process::EngineOpti
     what.unrecorded = attaches ? what.calls & ~(*options.wanted)[index_of(abi)] : what.unrecorded;
     what.calls &= (*options.wanted)[index_of(abi)];
   }
+  if (!sees_all_calls && sees_memory) {
+    // They cost less than to ask at each text of each function whether it can be read.
+    std::array<std::string_view, opens.size()> opening{};
+    std::transform(opens.begin(), opens.end(), opening.begin(), [](const auto& call) { return call.first; });
+    const WhatIsRecorded::Calls before = (*options.wanted)[index_of(abi)];
+    for (const auto& names : {std::span<const std::string_view>(takes_memory), {hides_memory}, {opening}}) {
+      add_calls(*options.wanted, calls_named(tables, names));
+    }
+    what.unrecorded |= calls_named(tables, opening)[index_of(abi)] & recordable_calls(tables) & ~before;
+  }
   if (limits.descriptors) {
     const trace::WantedCalls& changing = what.root_changing.emplace(calls_named(tables, changes_root));
-    for (std::size_t i = 0; options.wanted && i < abi_count; ++i) {
-      (*options.wanted)[i] |= changing[i];
+    if (options.wanted) {
+      add_calls(*options.wanted, changing);
     }
     what.calls &= ~changing[index_of(abi)];
     what.unrecorded &= ~changing[index_of(abi)];
@@ -172,6 +192,7 @@ Result<std::unique_ptr<trace::Engine>> make_inprocess_engine(process::EngineOpti
     what.calls &= ~what.counted;
     what.times = options.times;
   }
+  what.plan_function = recording.plan_function;
   what.stack_bytes = recording.stacks ? copied_stack : 0;
   what.names |= recording.devices ? names_devices : 0U;
   what.names |= recording.commands ? names_commands : 0U;
@@ -179,7 +200,7 @@ Result<std::unique_ptr<trace::Engine>> make_inprocess_engine(process::EngineOpti
   const auto make = [&](ptrace::RecordedCalls& calls) {
     return std::make_unique<CallRecording>(
         ImageContents(capture::make_capture_plans(tables, mask_of(abi), limits), what),
-        attaches ? StopsBy::dispatch : StopsBy::filter, sees_all_calls, calls, options.debug);
+        attaches ? StopsBy::dispatch : StopsBy::filter, sees_memory, calls, options.debug);
   };
   return ptrace::make_ptrace_engine(options, complain, functions, make);
 }

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "capture/limits.h"
+#include "inprocess/image.h"
 #include "process/engine_options.h"
 #include "ptrace/function_hooks.h"
 #include "spec/spec.h"
@@ -20,7 +21,8 @@ struct RecordingOptions {
   bool devices = false;   ///< of descriptors that stand for devices, the numbers of these; with `limits.descriptors`
   bool commands = false;  ///< the command names of threads
   bool stacks = false;    ///< what it takes to unwind stacks afterwards: Event::stack
-  bool counts = false;    ///< no calls, but how many were made: EventHandler::totals(). See EngineOptions::times.
+  PlanFunction plan_function;  ///< empty: calls of functions are not recorded
+  bool counts = false;         ///< no calls, but how many were made: EventHandler::totals(). See EngineOptions::times.
 };
 
 /// As ptrace::make_ptrace_engine(), whose driver it is. An error with the reason if calls cannot be recorded inside the

@@ -119,6 +119,13 @@ Result<Mapping> fill(Injector& injector, pid_t tid, std::span<const std::byte> a
   if (!areas) {
     return areas.error();
   }
+  // A child returns as its parent does.
+  const auto returns = injector.call(call_gadget, SYS_mmap,
+                                     {returns_address, sizeof(Returns), PROT_READ | PROT_WRITE,
+                                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, ~std::uint64_t{0}, 0});
+  if (!returns) {
+    return returns.error();
+  }
   // Children have the code in common with their parents, so nobody but us may write it.
   auto file = share_file(injector, tid, all.size(), F_SEAL_FUTURE_WRITE);
   if (!file) {

@@ -8,18 +8,24 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "base/mapping.h"
 #include "base/result.h"
+#include "capture/function_plan.h"
 #include "capture/plans.h"
 #include "inprocess/inject.h"
 #include "inprocess/layout.h"
 #include "ptrace/call_recorder.h"
 #include "trace/engine.h"
+#include "trace/library_call.h"
 
 namespace tracer::inprocess {
+
+/// What to copy of a call of this function in a process, or why it cannot be recorded.
+using PlanFunction = std::function<Result<capture::FunctionPlan>(const trace::LibraryFunction&, Abi, pid_t)>;
 
 /// What the recorder does beside carrying out plans.
 struct WhatIsRecorded {
@@ -38,6 +44,7 @@ struct WhatIsRecorded {
   /// Calls after which a process may see other paths than the tracer does, so that all its calls stop from then on.
   /// Empty: paths are of no interest.
   std::optional<trace::WantedCalls> root_changing;
+  PlanFunction plan_function;  ///< empty: calls of functions are not recorded
 };
 
 /// The recorder and its tables as every process gets them.
@@ -56,6 +63,7 @@ class ImageContents {
   }
   /// Whether a call of the native ABI with these arguments may take memory away.
   [[nodiscard]] bool unmaps(std::uint64_t number, std::span<const std::uint64_t> arguments) const;
+  [[nodiscard]] const PlanFunction& plan_function() const { return what_.plan_function; }
   [[nodiscard]] bool follows_roots() const { return what_.root_changing.has_value(); }
   [[nodiscard]] bool changes_root(const ptrace::CallState& entry) const {
     return what_.root_changing && entry.number < trace::max_filtered_number &&

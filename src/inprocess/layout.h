@@ -19,6 +19,8 @@ inline constexpr std::uint64_t page_size = 4096;
 inline constexpr std::uint64_t free_page_size = 4096;
 inline constexpr std::uint64_t tables_address = recorder_address + 0x0010'0000;
 inline constexpr std::uint64_t owners_address = recorder_address + 0x0040'0000;
+/// Return addresses that are replaced: see Return. Copied by fork.
+inline constexpr std::uint64_t returns_address = recorder_address + 0x0050'0000;
 inline constexpr std::uint64_t areas_address = recorder_address + 0x0080'0000;
 /// Behind it, the areas.
 inline constexpr std::size_t commons_size = 4096;
@@ -34,6 +36,9 @@ enum Phase : std::uint32_t {
   phase_entering = 1,  ///< nothing is recorded yet
   phase_calling = 2,   ///< the entry is recorded, or about to be; the call is made, or about to be
   phase_leaving = 3,   ///< the call is made; the exit is not recorded yet, or just has been
+  // A function is called, or returns: that is recorded where ThreadArea::written is not `before_entry`.
+  phase_function_called = 4,
+  phase_function_returned = 5,
 };
 
 /// What becomes of a call that the recorder makes.
@@ -68,9 +73,14 @@ struct ThreadArea {
   std::uint64_t written;       ///< bytes, ever
   std::uint64_t number;        ///< of the call that is being made
   std::uint64_t before_entry;  ///< `written` before the last entry
-  std::uint64_t making;        ///< a Making, of the same call
-  std::uint64_t started;       ///< ticks at the entry of a counted call
-  std::uint64_t is_counted;    ///< 1: `counted` is what the counter has to be, as the call is made
+  // Of a function that is called or returns; `program.stack_pointer` is where its return address is.
+  arch::FunctionScratch scratch;
+  std::uint64_t function;    ///< address of its FunctionInfo
+  std::uint64_t original;    ///< its return address; 0: not known yet
+  std::uint64_t refuses;     ///< a call found no room for its return, or another one before
+  std::uint64_t making;      ///< a Making, of the same call
+  std::uint64_t started;     ///< ticks at the entry of a counted call
+  std::uint64_t is_counted;  ///< 1: `counted` is what the counter has to be, as the call is made
   Counter counted;
   std::uint64_t has_counted[numbers_per_abi / 64];  ///< calls, a bit for each
   std::uint64_t readable[64];  ///< pages that could be read, and Commons::generation then: see remembered_page()
@@ -172,7 +182,7 @@ struct Tables {
   // capture_operation[operation_count], form_plan[form_mask + 1] follow.
 };
 
-enum RecordKind : std::uint32_t { record_filler, record_enter, record_leave };
+enum RecordKind : std::uint32_t { record_filler, record_enter, record_leave, record_call, record_return };
 
 struct RecordHead {
   std::uint32_t size;  ///< of the whole, a multiple of eight
@@ -192,6 +202,61 @@ struct ExitRecord {
   RecordHead head;
   std::int64_t result;
 };
+
+/// A function is called, by the jump at the instruction pointer.
+struct CallRecord {
+  RecordHead head;
+  std::uint64_t stack_pointer;  ///< the return address is there
+  std::uint64_t args[6];
+};
+/// The call that was made with this stack pointer returns.
+struct ReturnRecord {
+  RecordHead head;
+  std::uint64_t stack_pointer;
+  std::uint64_t results[2];
+  std::int64_t error;       ///< errno
+  std::uint64_t has_error;  ///< 1: it is known
+};
+
+/// What the recorder knows of a function, behind the stub that leads to it.
+struct FunctionInfo {
+  std::uint64_t place;        ///< address of the jump that the stub has taken the place of
+  std::uint64_t slot;         ///< where the address is that it goes to
+  std::int64_t errno_offset;  ///< of errno, from the thread pointer
+  std::uint64_t errno_word;   ///< the address of a word that is added to it; 0: none
+  std::uint32_t has_errno;
+  std::uint8_t entry_count;
+  std::uint8_t exit_count;
+  std::uint8_t word_count;
+  std::uint8_t padding;
+  std::uint8_t words[8];  ///< which words that can hold arguments the plan's slots hold: registers, then the stack
+  // capture_operation[entry_count + exit_count] follow.
+};
+/// The stub's trap instruction, by which the tracer learns of a call that the recorder does not take, from that.
+inline constexpr std::uint64_t trap_before_info = 17;
+inline constexpr std::size_t words_of_function = 12;  ///< six registers, and as many on the stack
+
+/// A return address that the recorder has replaced by Symbols::function_return, by where it was. If that is lost, as
+/// the stack was unwound, the entry stays until there is another one for the same place.
+struct Return {
+  std::uint64_t place;  ///< 0: none
+  std::uint64_t original;
+  std::uint64_t function;  ///< address of the FunctionInfo
+  std::uint64_t args[6];   ///< what the first slots of the plan held
+  std::uint64_t padding;
+};
+inline constexpr std::size_t returns_per_bucket = 4;
+inline constexpr std::size_t return_buckets = 4096;
+struct Returns {
+  Return of[return_buckets][returns_per_bucket];
+};
+static_assert(returns_address + sizeof(Returns) <= areas_address);
+constexpr std::size_t return_bucket(std::uint64_t place) {
+  constexpr unsigned word = 3;
+  constexpr unsigned between_frames = 12;
+  constexpr unsigned between_stacks = 21;
+  return ((place >> word) ^ (place >> between_frames) ^ (place >> between_stacks)) % return_buckets;
+}
 
 /// Behind these: memory, or what is known of a descriptor (or AT_FDCWD), which stands for the address.
 enum ChunkKind : std::uint32_t {
@@ -225,7 +290,10 @@ struct Symbols {
   std::uint64_t copy;   ///< from here on instructions may fault
   std::uint64_t behind_copy;
   std::uint64_t code_end;
+  std::uint64_t function_entry;   ///< stubs lead functions there
+  std::uint64_t function_return;  ///< and these return to there
   arch::EntryLabels labels;
+  arch::FunctionLabels function_labels;
 };
 inline constexpr std::size_t symbols_offset = 64;
 /// At the start of the code: a call instruction that the tracer may use, and its size.

@@ -4,9 +4,11 @@
 
 #include "arch/call_site.h"
 #include "inprocess/call_recording.h"
+#include "inprocess/recorded_functions.h"
 #include "ptrace/stopped_thread.h"
 
 namespace tracer::inprocess {
+
 bool CallRecording::take_out(ptrace::Tracee& tracee, bool faulted) {
   const auto& stopped = ptrace::stopped_thread(tracee);
   const auto registers = stopped.registers();
@@ -48,6 +50,17 @@ bool CallRecording::leave_recorder(ptrace::Tracee& tracee, const arch::Registers
     return true;
   }
   if (!arch::leave_entry(registers, {symbols.entry, symbols.entered}, symbols.labels, tracee.memory)) {
+    const Thread* thread = find(tracee.tid());
+    const auto report_return = [this](trace::FunctionRecorder::Hit& hit) {
+      collect();  // what came before
+      clock_.look();
+      hit.time = clock_.time_at(arch::clock_ticks());
+      calls_.on_recorded(hit);
+    };
+    if (leave_function(tracee, registers, symbols, thread != nullptr ? &thread->ring.area() : nullptr, report_return)) {
+      collect();
+      return faulted;
+    }
     return leave_body(tracee, registers, faulted);
   }
   static_cast<void>(stopped.set_registers(registers));

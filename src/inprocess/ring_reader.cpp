@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "arch/call_site.h"
 #include "capture/captured_stack.h"
 #include "inprocess/recorded_memory.h"
 
@@ -17,7 +18,16 @@ constexpr std::uint64_t released_together = ring_size / 16;
 constexpr std::uint64_t prefetched_ahead = 1024;
 
 std::size_t front_size(std::uint32_t kind) {
-  return kind == record_enter ? sizeof(EnterRecord) : sizeof(ExitRecord);
+  switch (kind) {
+    case record_enter:
+      return sizeof(EnterRecord);
+    case record_call:
+      return sizeof(CallRecord);
+    case record_return:
+      return sizeof(ReturnRecord);
+    default:
+      return sizeof(ExitRecord);
+  }
 }
 
 }  // namespace
@@ -51,9 +61,11 @@ bool ThreadRing::next() {
       head_ = {static_cast<std::uint32_t>(room), record_filler, 0, 0};
     }
     size_ = head_.size;
-    const bool is_call = head_.kind == record_enter || head_.kind == record_leave;
+    const bool is_function = head_.kind == record_call || head_.kind == record_return;
+    const bool is_call = head_.kind == record_enter || head_.kind == record_leave || is_function;
     const bool is_whole_call = is_call && size_ % 8 == 0 && size_ >= front_size(head_.kind);
-    const bool is_expected = head_.kind == record_filler || (is_whole_call && (head_.kind == record_enter) != open_);
+    const bool is_expected =
+        head_.kind == record_filler || (is_whole_call && (is_function || (head_.kind == record_enter) != open_));
     if (size_ == 0 || size_ > room || !is_expected) {
       give_up();
       return false;
@@ -66,7 +78,42 @@ bool ThreadRing::next() {
   return false;
 }
 
+void ThreadRing::report_function(TickClock& clock, ptrace::RecordedCalls& calls) {
+  const std::byte* record = at(position_);
+  const std::size_t front = front_size(head_.kind);
+  const std::span<const std::byte> chunks(record + front, size_ - front);
+  trace::FunctionRecorder::Hit hit;
+  hit.tid = tid_;
+  hit.time = clock.time_at(head_.ticks);
+  hit.address = head_.instruction_pointer;
+  hit.is_return = head_.kind == record_return;
+  arch::Registers registers;
+  if (hit.is_return) {
+    ReturnRecord returned;
+    std::memcpy(&returned, record, sizeof returned);
+    hit.stack_pointer = returned.stack_pointer;
+    registers = arch::registers_at_return(returned.results, returned.stack_pointer + sizeof(std::uint64_t));
+    if (returned.has_error != 0) {
+      hit.error = static_cast<int>(returned.error);
+    }
+  } else {
+    CallRecord called;
+    std::memcpy(&called, record, sizeof called);
+    hit.stack_pointer = called.stack_pointer;
+    registers = arch::registers_at_function(called.args, called.stack_pointer, head_.instruction_pointer);
+  }
+  hit.registers = registers.buffer();
+  const RecordedMemory memory(tid_, chunks);
+  hit.memory = &memory;
+  position_ += size_;
+  calls.on_recorded(hit);
+}
+
 void ThreadRing::report(TickClock& clock, ptrace::RecordedCalls& calls) {
+  if (head_.kind == record_call || head_.kind == record_return) {
+    report_function(clock, calls);
+    return;
+  }
   const std::byte* record = at(position_);
   const std::span<const std::byte> chunks(record + front_size(head_.kind), size_ - front_size(head_.kind));
   open_ = head_.kind == record_enter;

@@ -48,6 +48,7 @@ class ThreadRing {
 
  private:
   [[nodiscard]] const std::byte* at(std::uint64_t position) const { return area_->ring + position % ring_size; }
+  void report_function(TickClock& clock, ptrace::RecordedCalls& calls);
   void report(trace::Event& event, const trace::Memory& memory, ptrace::RecordedCalls& calls) const;
   void give_up();
 

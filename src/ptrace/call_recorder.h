@@ -9,12 +9,16 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "base/result.h"
 #include "ptrace/stopped_thread.h"
 #include "trace/call_totals.h"
 #include "trace/event.h"
+#include "trace/function_recorder.h"
 #include "trace/memory.h"
 
 namespace tracer::ptrace {
@@ -47,6 +51,8 @@ class RecordedCalls {
 
   /// A SyscallEnter or SyscallExit of an earlier moment. Its thread is filled in.
   virtual void on_recorded(pid_t tid, trace::Event& event, const trace::Memory& memory) = 0;
+  /// The same of a call of a function, or a return from one.
+  virtual void on_recorded(const trace::FunctionRecorder::Hit& hit) = 0;
   /// A thread's records are not what a recorder writes: what they had is lost.
   virtual void on_damaged(pid_t tid) = 0;
   /// The stopped thread has left a recorded call, of which it could not record that itself.
@@ -79,6 +85,24 @@ class CallRecorder {
   virtual void before_call(Tracee& tracee, const CallState& state) = 0;
   /// The thread is at the exit of a call, which has been reported: the next ones at this place may be recorded inside.
   virtual void after_call(Tracee& tracee, const CallState& state) = 0;
+  /// A jump through a linkage table, which a stub is to take the place of.
+  struct FunctionPlace {
+    std::uint64_t address = 0;
+    std::uint64_t slot = 0;  ///< address of the word that says where it goes
+    const trace::LibraryFunction* function = nullptr;
+    std::optional<trace::ErrnoPlace> errno_place;
+  };
+  /// Where stubs lead to, and what the functions return to.
+  struct FunctionCode {
+    std::uint64_t entry = 0;  ///< 0: no calls of functions are recorded
+    std::uint64_t exit = 0;
+  };
+  [[nodiscard]] virtual FunctionCode function_code() const = 0;
+  /// The thread, which is in no call, is to record calls of functions. `instruction`: a call instruction of its own.
+  /// False: it cannot, or not now.
+  virtual bool admit(Tracee& tracee, std::uint64_t instruction) = 0;
+  /// What a stub there has to hold for the recorder, or why calls of this function cannot be recorded.
+  virtual Result<std::vector<std::byte>> describe_function(const Tracee& tracee, const FunctionPlace& place) = 0;
   /// `parent` has created `child`, which has not run yet.
   virtual void inherit(const Tracee& parent, const Tracee& child, bool shares_memory) = 0;
   /// The thread ends, or has ended.

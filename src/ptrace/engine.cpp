@@ -445,6 +445,12 @@ void PtraceEngine::on_recorded(pid_t tid, trace::Event& event, const trace::Memo
   heed(handler_->handle(event, memory), *tracee);
 }
 
+void PtraceEngine::on_recorded(const trace::FunctionRecorder::Hit& hit) {
+  if (functions_ && !leaving_) {
+    functions_->on_recorded(hit);
+  }
+}
+
 void PtraceEngine::on_damaged(pid_t tid) {
   complain(
       fmt::format("thread {}: what it recorded was overwritten and is lost in part; its calls stop from now on", tid));

@@ -13,10 +13,12 @@
 #include <vector>
 
 #include "trace/event.h"
+#include "trace/function_recorder.h"
 #include "trace/memory.h"
 
 namespace tracer::ptrace {
 
+class CallRecorder;
 struct Tracee;
 
 /// Takes what is to be reported of threads.
@@ -36,8 +38,12 @@ class EventSink {
   virtual void emit_past(Tracee& tracee, What what, const trace::EventTime& time, const trace::Memory& memory) = 0;
   /// The thread with this id; null if it is none of ours.
   [[nodiscard]] virtual Tracee* find(pid_t tid) = 0;
+  /// What records calls inside the tracees; null: nothing does.
+  [[nodiscard]] virtual CallRecorder* recorder() = 0;
   /// Says a sentence to the user.
   virtual void complain(const std::string& sentence) = 0;
+  /// Takes sentences for -d; empty if nobody asks for them.
+  [[nodiscard]] virtual const std::function<void(const std::string&)>& debug() const = 0;
 };
 
 /// What function tracing keeps of a thread, which owns it.
@@ -74,6 +80,8 @@ class FunctionHooks {
   virtual void refuse(pid_t process) = 0;
   /// Reports what was recorded in the kernel until now.
   virtual void collect() = 0;
+  /// A thread, which may run, has called a function or returned from one, and has recorded that itself.
+  virtual void on_recorded(const trace::FunctionRecorder::Hit& hit) = 0;
   /// When to collect at the latest, by CLOCK_MONOTONIC; empty if nothing is recorded.
   [[nodiscard]] virtual std::optional<std::chrono::nanoseconds> due() const = 0;
   /// A thread is to be traced whose functions are not traced yet: sets the breakpoints that its process lacks.

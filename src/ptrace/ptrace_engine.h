@@ -64,10 +64,13 @@ class PtraceEngine final : public trace::Engine, private EventSink, private Reco
   void emit_for(pid_t tid, const Tracee& stopped, What what) override;
   void emit_past(Tracee& tracee, What what, const trace::EventTime& time, const trace::Memory& memory) override;
   [[nodiscard]] Tracee* find(pid_t tid) override { return tracees_.find(tid); }
+  [[nodiscard]] CallRecorder* recorder() override { return recorder_.get(); }
   void complain(const std::string& sentence) override;
+  [[nodiscard]] const std::function<void(const std::string&)>& debug() const override { return options_.debug; }
   /// `stopped`: the thread whose stack belongs to the event.
   void hand_out(const Tracee& tracee, trace::Event event, const Tracee& stopped);
   void on_recorded(pid_t tid, trace::Event& event, const trace::Memory& memory) override;
+  void on_recorded(const trace::FunctionRecorder::Hit& hit) override;
   void on_damaged(pid_t tid) override;
   void on_left(Tracee& tracee, const trace::SyscallExit& exit) override;
   void on_counted(std::span<const trace::CallTotals> calls) override;

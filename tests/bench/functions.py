@@ -29,6 +29,7 @@ NUMBERS = ['-U', 'calls,name', '-S', 'calls']
 # Ours, theirs, the figure, and the most that ours may be of theirs.
 DEMANDS = [
     ('every call to a file', 'ltrace', LIBRARY, 0.65),
+    ('every call inside the program', 'ltrace', LIBRARY, 0.1),
     ('-c by breakpoints', 'ltrace -c', LIBRARY, 0.4),
     ('-c by breakpoints, with times', 'ltrace -c', LIBRARY, 0.4),
     ('every call by uprobes', 'every entry to a file', OWN, 0.6),
@@ -56,6 +57,11 @@ def tools(ours, program, library, out, find):
         '-c by breakpoints': ([ours, '--engine=ptrace', '-c', *NUMBERS, *stubs, program], True),
         '-c by breakpoints, with times': ([ours, '--engine=ptrace', '-c', *stubs, program], True),
     }
+    described = os.path.join(os.path.dirname(library), 'called.sys')
+    pathlib.Path(described).write_text('library "libcalled.so" leaf { theirs(value: int) -> int }\n', encoding='utf-8')
+    inside = [ours, '--engine=inprocess', '-f', f'--define={described}', *stubs]
+    if subprocess.run([*inside, program, '10'], capture_output=True, timeout=TIMEOUT).returncode == 0:
+        found['every call inside the program'] = ([*inside, program], False)
     if ltrace := find('ltrace'):
         found['ltrace'] = ([ltrace, '-o', out, program], True)
         found['ltrace -c'] = ([ltrace, '-c', '-o', out, program], True)

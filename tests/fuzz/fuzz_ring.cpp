@@ -120,6 +120,12 @@ class Taker final : public ptrace::RecordedCalls {
     static_cast<void>(memory.snapshot()->command(tid));
     ++taken_;
   }
+  void on_recorded(const trace::FunctionRecorder::Hit& hit) override {
+    thread_.change_bytes();
+    std::array<std::byte, 64> bytes;
+    static_cast<void>(hit.memory->read(RemoteAddr(hit.stack_pointer), bytes));
+    ++taken_;
+  }
   void on_damaged(pid_t) override {}
   void on_left(ptrace::Tracee&, const trace::SyscallExit&) override {}
   void on_counted(std::span<const trace::CallTotals>) override {}

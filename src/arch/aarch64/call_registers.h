@@ -14,6 +14,8 @@ struct CallRegisters {
 };
 
 struct EntryLabels {};
+struct FunctionLabels {};
+struct FunctionScratch {};
 
 inline std::uint64_t clock_ticks() {
   std::uint64_t ticks = 0;

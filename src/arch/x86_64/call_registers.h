@@ -56,6 +56,50 @@ struct EntryLabels {
   std::uint64_t left;         ///< as the entry
 };
 
+/// What a function's caller, or its callee, may have put elsewhere than in CallRegisters::general.
+struct FunctionScratch {
+  std::uint64_t rcx;
+  std::uint64_t r11;
+};
+
+inline std::array<std::uint64_t, 6> function_arguments(const CallRegisters& program, const FunctionScratch& scratch) {
+  const auto& general = program.general;
+  return {general[0], general[1], general[2], scratch.rcx, general[4], general[5]};
+}
+
+inline std::array<std::uint64_t, 2> function_results(std::uint64_t result, const CallRegisters& program) {
+  return {result, program.general[2]};
+}
+
+struct FunctionLabels {
+  // A function is called: r11 has what the recorder knows of it, and the program's r11 is on the stack.
+  std::uint64_t room;      ///< room for two more words is made
+  std::uint64_t saved;     ///< rcx and rax are there
+  std::uint64_t entered;   ///< the area has the registers, and the phase
+  std::uint64_t left;      ///< all registers are the program's; the address that follows is on the stack
+  std::uint64_t missed;    ///< as `saved`, on the way to the stub's trap
+  std::uint64_t trap;      ///< as the entry
+  std::uint64_t trapping;  ///< r11 has the address of the trap
+  std::uint64_t trapped;   ///< as `left`
+  // It returns: the stack pointer is behind where the return address was.
+  std::uint64_t return_room;     ///< that is on the stack again, and room for three words
+  std::uint64_t return_saved;    ///< r11, rcx and rax are there
+  std::uint64_t return_entered;  ///< as `entered`
+  std::uint64_t return_missed;   ///< as `return_saved`: the thread is about to stop for the tracer
+  std::uint64_t return_stopped;  ///< it has
+  std::uint64_t returned;        ///< as `left`
+};
+
+inline std::uint64_t own_thread_pointer() {
+  std::uint64_t pointer = 0;
+  asm volatile("rdfsbase %0" : "=r"(pointer));
+  return pointer;
+}
+
+inline void stop_for_tracer() {
+  asm volatile("int3" : : : "memory");
+}
+
 inline constexpr std::uint64_t address_end = 0x7fff'ffff'f000;
 
 inline std::uint64_t clock_ticks() {

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "arch/breakpoint.h"
+#include "arch/counting_stub.h"
 #include "arch/load.h"
 #include "arch/x86_64/code.h"
 #include "arch/x86_64/instruction.h"
@@ -167,8 +168,9 @@ namespace {
 constexpr std::array<std::size_t, 12> general_numbers = {7, 6, 2, 10, 8, 9, 3, 5, 12, 13, 14, 15};
 constexpr std::size_t accumulator = 0;
 constexpr std::size_t counter = 1;
+constexpr std::size_t data = 2;
 constexpr std::size_t stack = 4;
-constexpr std::size_t kept_flags = 11;
+constexpr std::size_t scratch = 11;  // `syscall` leaves the flags there
 
 void put_back(Registers& registers, const CallRegisters& program) {
   for (std::size_t i = 0; i < general_numbers.size(); ++i) {
@@ -176,7 +178,7 @@ void put_back(Registers& registers, const CallRegisters& program) {
   }
   registers.set_general(stack, program.stack_pointer);
   registers.set_general(counter, program.behind_call);
-  registers.set_general(kept_flags, program.flags);
+  registers.set_general(scratch, program.flags);
   registers.set_flags(program.flags);
 }
 
@@ -240,6 +242,83 @@ bool leave_entry(Registers& registers, const EntryRange& range, const EntryLabel
 
 std::uint64_t site_reach() {
   return std::uint64_t{1} << 30;
+}
+
+Registers registers_at_function(std::span<const std::uint64_t, 6> arguments, std::uint64_t stack_pointer,
+                                std::uint64_t instruction_pointer) {
+  CallRegisters program{};
+  program.general = {arguments[0], arguments[1], arguments[2], 0, arguments[4], arguments[5]};
+  program.stack_pointer = stack_pointer;
+  StoredRegisters set = registers_at_call(program, ~std::uint64_t{0});
+  set.rcx = arguments[3];
+  set.rip = instruction_pointer;
+  Registers registers;
+  const auto into = registers.buffer();
+  const auto from = std::as_bytes(std::span(&set, 1));
+  std::copy_n(from.begin(), std::min(from.size(), into.size()), into.begin());
+  return registers;
+}
+
+Registers registers_at_return(std::span<const std::uint64_t, 2> results, std::uint64_t stack_pointer) {
+  const std::array<std::uint64_t, 6> none{};
+  Registers registers = registers_at_function(none, stack_pointer, 0);
+  registers.set_general(accumulator, results[0]);
+  registers.set_general(data, results[1]);
+  return registers;
+}
+
+FunctionStep leave_function_entry(Registers& registers, const FunctionEntries& entries, const FunctionLabels& labels,
+                                  const trace::Memory& memory) {
+  constexpr std::uint64_t word = 8;
+  const std::uint64_t at = registers.instruction_pointer();
+  const auto in = [&](std::uint64_t first, std::uint64_t behind) { return at >= first && at < behind; };
+  const auto stored = [&](std::uint64_t offset) {
+    return load(memory, registers.stack_pointer() + offset, word).value_or(0);
+  };
+  const auto leave = [&](std::uint64_t bytes, std::uint64_t to) {
+    registers.set_general(stack, registers.stack_pointer() + bytes);
+    registers.clear_call_number();
+    registers.set_instruction_pointer(to);
+    return FunctionStep::left;
+  };
+  if (at == labels.left || at == labels.trapped || at == labels.returned) {
+    return leave(word, stored(0));
+  }
+  if (in(entries.call, labels.entered) || in(labels.missed, labels.trapped)) {
+    const std::uint64_t trap =
+        registers.general(scratch) - (at == labels.trapping ? 0 : recording_stub_info - recording_stub_trap);
+    const bool has_room = in(labels.room, labels.entered) || in(labels.missed, labels.trap);
+    const std::uint64_t saved = has_room ? 2 * word : 0;
+    if (in(labels.saved, labels.entered) || in(labels.missed, labels.trap)) {
+      registers.set_general(accumulator, stored(0));
+      registers.set_general(counter, stored(word));
+    }
+    registers.set_general(scratch, stored(saved));
+    return leave(saved + word, trap);
+  }
+  if (in(entries.exit, labels.return_entered) || in(labels.return_missed, labels.return_stopped + 1)) {
+    const bool has_room = at != entries.exit;
+    if (in(labels.return_saved, labels.return_entered) || in(labels.return_missed, labels.return_stopped + 1)) {
+      registers.set_general(accumulator, stored(0));
+      registers.set_general(counter, stored(word));
+      registers.set_general(scratch, stored(2 * word));
+    }
+    leave(has_room ? 4 * word : 0, at);
+    return FunctionStep::returned;
+  }
+  return FunctionStep::elsewhere;
+}
+
+void put_to_function(Registers& registers, const CallRegisters& program, const FunctionScratch& others,
+                     std::uint64_t result, std::uint64_t to) {
+  CallRegisters call = program;
+  call.flags = registers.flags();
+  put_back(registers, call);
+  registers.clear_call_number();
+  registers.set_general(accumulator, result);
+  registers.set_general(counter, others.rcx);
+  registers.set_general(scratch, others.r11);
+  registers.set_instruction_pointer(to);
 }
 
 std::optional<SiteJump> site_jump(std::uint64_t from, std::uint64_t to) {

@@ -17,6 +17,7 @@ static_assert(std::size_t{1} << shard_bits == counter_shard_size);
 // The stub needs a register. Some linkers' entries (mold's) leave a number in r11 for their resolver, so it is kept
 // below the stack pointer, where signal handlers write nothing, and neither has the caller anything nor the function.
 constexpr std::size_t scratch = 11;
+constexpr std::size_t stack_pointer = 4;
 constexpr std::uint64_t below_stack_pointer = 8;
 constexpr std::size_t behind_keeping = 5;
 constexpr std::size_t behind_counting = 30;
@@ -38,6 +39,19 @@ std::optional<std::int32_t> distance(std::uint64_t from, std::uint64_t to) {
   const auto all = static_cast<std::int64_t>(to - from);
   const auto low = static_cast<std::int32_t>(all);
   return low == all ? std::optional(low) : std::nullopt;
+}
+
+constexpr std::size_t short_jump = 5;
+
+/// What takes the place of a jump through a slot: a jump over this distance, from behind itself.
+std::array<std::byte, SlotJump::size> jump_by(std::int32_t there) {
+  std::vector<std::byte> code;
+  append_bytes(code, {0xe9});
+  append(code, there);
+  append_bytes(code, {0xcc});
+  std::array<std::byte, SlotJump::size> jump{};
+  std::copy(code.begin(), code.end(), jump.begin());
+  return jump;
 }
 
 }  // namespace
@@ -64,7 +78,6 @@ std::optional<CountingStub> make_counting_stub(const SlotJump& jump, std::uint64
   constexpr std::uint64_t counter_offset = 48;
   constexpr std::uint64_t behind_add = 26;
   constexpr std::uint64_t behind_code = 41;
-  constexpr std::size_t short_jump = 5;
   const auto there = distance(jump.address + short_jump, to);
   const auto slot = distance(to + behind_code, jump.slot);
   if (!there || !slot) {
@@ -86,12 +99,42 @@ std::optional<CountingStub> make_counting_stub(const SlotJump& jump, std::uint64
   append(code, *slot);
   code.resize(counter_offset, std::byte{0xcc});
   append(code, counter);
-  std::vector<std::byte> instead;
-  append_bytes(instead, {0xe9});  // jmp to
-  append(instead, *there);
-  append_bytes(instead, {0xcc});
-  std::copy(instead.begin(), instead.end(), stub.jump.begin());
+  stub.jump = jump_by(*there);
   return stub;
+}
+
+std::optional<RecordingStub> make_recording_stub(const SlotJump& jump, std::uint64_t recorder,
+                                                 std::span<const std::byte> info, std::uint64_t to) {
+  constexpr std::size_t recorder_offset = 24;
+  constexpr std::size_t behind_load = 9;
+  constexpr std::size_t behind_jump = 15;
+  const auto there = distance(jump.address + short_jump, to);
+  if (!there) {
+    return std::nullopt;
+  }
+  RecordingStub stub;
+  std::vector<std::byte>& code = stub.code;
+  append_bytes(code, {0x41, 0x53});        // push %r11
+  append_bytes(code, {0x4c, 0x8d, 0x1d});  // lea info(%rip),%r11
+  append(code, static_cast<std::uint32_t>(recording_stub_info - behind_load));
+  append_bytes(code, {0xff, 0x25});  // jmp *recorder(%rip)
+  append(code, static_cast<std::uint32_t>(recorder_offset - behind_jump));
+  code.resize(recorder_offset, std::byte{0xcc});  // the trap is the first of these
+  append(code, recorder);
+  code.insert(code.end(), info.begin(), info.end());
+  stub.jump = jump_by(*there);
+  return stub;
+}
+
+void leave_recording_stub(Registers& registers, std::size_t offset, const trace::Memory& memory) {
+  constexpr std::size_t behind_push = 2;
+  std::uint64_t kept = 0;
+  const auto into = std::as_writable_bytes(std::span(&kept, 1));
+  if (offset >= behind_push && offset < recording_stub_trap &&
+      memory.read(RemoteAddr(registers.stack_pointer()), into) == into.size()) {
+    registers.set_general(scratch, kept);
+    registers.set_general(stack_pointer, registers.stack_pointer() + sizeof kept);
+  }
 }
 
 void give_back(Registers& registers, std::size_t offset, const trace::Memory& memory) {

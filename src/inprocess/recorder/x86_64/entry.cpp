@@ -1,5 +1,6 @@
 // The entry of the recorder, and what it cannot say in C++. See recorder.cpp.
 #include "inprocess/layout.h"
+#include "inprocess/recorder/x86_64/registers.h"
 
 // The entry. rcx: behind the call instruction, as that leaves it; r11 is free; all else is the program's.
 asm(R"(
@@ -12,7 +13,11 @@ recorder_start:
   .asciz "tracer"
   .org 64
   .quad entry, entered, call, behind_call, noted, copy, behind_copy, code_end
+  .quad function_entry, function_return
   .quad push_flags, push_return, pushed, missed, leave, left_flags, left
+  .quad function_room, function_saved, function_entered, function_left, function_missed
+  .quad function_trap, function_trapping, function_trapped
+  .quad return_room, return_saved, return_entered, return_missed, return_stopped, returned
 
   .balign 256
 entry:
@@ -22,23 +27,7 @@ push_flags:
 push_return:
   push %rcx
 pushed:
-  rdfsbase %r11
-  mov %r11d, %ecx
-  shr $12, %ecx
-  movzbl %cl, %ecx
-  shl $6, %ecx
-  add owners(%rip), %rcx
-  cmp %r11, (%rcx)
-  je 1f
-  add $16, %rcx
-  cmp %r11, (%rcx)
-  je 1f
-  add $16, %rcx
-  cmp %r11, (%rcx)
-  je 1f
-  add $16, %rcx
-  cmp %r11, (%rcx)
-  je 1f
+  find_area %r11, %r11d, 1f
   # A thread without an area: the program's own call instruction makes the call.
   mov (%rsp), %rcx
   lea -2(%rcx), %rcx
@@ -46,18 +35,7 @@ pushed:
 1:
   mov 8(%rcx), %r11
   mov %rax, 0(%r11)
-  mov %rdi, 8(%r11)
-  mov %rsi, 16(%r11)
-  mov %rdx, 24(%r11)
-  mov %r10, 32(%r11)
-  mov %r8, 40(%r11)
-  mov %r9, 48(%r11)
-  mov %rbx, 56(%r11)
-  mov %rbp, 64(%r11)
-  mov %r12, 72(%r11)
-  mov %r13, 80(%r11)
-  mov %r14, 88(%r11)
-  mov %r15, 96(%r11)
+  store_general %r11
   mov (%rsp), %rcx
   mov %rcx, 120(%r11)
   mov 8(%rsp), %rcx
@@ -66,20 +44,12 @@ pushed:
   mov %rcx, 112(%r11)
   movl $1, 136(%r11)
 entered:
-  mov %r11, %rbx
-  lea 65536(%r11), %rsp
-  cld
-  mov %rbx, %rdi
+  take_own_stack %r11
   call record_entry
   test %eax, %eax
   je 2f
   mov 0(%rbx), %rax
-  mov 8(%rbx), %rdi
-  mov 16(%rbx), %rsi
-  mov 24(%rbx), %rdx
-  mov 32(%rbx), %r10
-  mov 40(%rbx), %r8
-  mov 48(%rbx), %r9
+  load_arguments %rbx
 call:
   syscall
 behind_call:
@@ -89,12 +59,7 @@ noted:
   mov %rbx, %rdi
   call record_exit
 2:
-  mov 8(%rbx), %rdi
-  mov 16(%rbx), %rsi
-  mov 24(%rbx), %rdx
-  mov 32(%rbx), %r10
-  mov 40(%rbx), %r8
-  mov 48(%rbx), %r9
+  load_arguments %rbx
   mov 0(%rbx), %rax
   mov 104(%rbx), %r11
   mov 128(%rbx), %rcx
@@ -112,6 +77,7 @@ left:
   jmp *%rcx
 
   .balign 8
+  .globl owners
 owners:
   .quad 0x7ea000400000
 
@@ -166,5 +132,6 @@ static_assert(offsetof(ThreadArea, result) == 0 && offsetof(ThreadArea, program)
               offsetof(arch::CallRegisters, flags) == 96 && offsetof(ThreadArea, target) == 128 &&
               offsetof(ThreadArea, phase) == 136 && offsetof(Area, ring) == 65536);
 static_assert(owners_address == 0x7ea000400000 && sizeof(Owner) == 16 && owners_per_bucket == 4 && buckets == 256);
+static_assert(sizeof(arch::EntryLabels) == 7 * 8 && sizeof(arch::FunctionLabels) == 14 * 8);
 
 }  // namespace tracer::inprocess::recorder::x86_64
