@@ -19,13 +19,19 @@ class TickClock {
   [[nodiscard]] std::chrono::nanoseconds duration(std::uint64_t ticks) const;
 
  private:
-  std::uint64_t first_ticks_;
-  std::chrono::nanoseconds first_;  ///< by CLOCK_MONOTONIC, as all but `realtime_`
-  std::uint64_t ticks_;
-  std::chrono::nanoseconds now_;
-  double rate_ = 0;                      ///< nanoseconds of a tick
-  std::chrono::nanoseconds realtime_{};  ///< CLOCK_REALTIME at `now_`
-  std::chrono::nanoseconds latest_{};    ///< that was returned
+  /// One moment by all clocks.
+  struct Reading {
+    std::uint64_t ticks;
+    std::chrono::nanoseconds monotonic;
+    std::chrono::nanoseconds realtime;
+  };
+
+  static Reading read();
+
+  Reading first_;
+  Reading last_;
+  double rate_ = 0;                    ///< nanoseconds of a tick
+  std::chrono::nanoseconds latest_{};  ///< that was returned, by CLOCK_MONOTONIC
 };
 
 }  // namespace tracer::inprocess
