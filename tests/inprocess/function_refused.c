@@ -1,5 +1,5 @@
-// A signal interrupts a function, and its handler does what nobody can record from then on: it installs a seccomp filter,
-// or calls vfork, which shares the stack. The argument says which. The function returns all the same.
+// A signal interrupts a function, and its handler does what nobody can record from then on: it installs a seccomp
+// filter, or calls vfork, which shares the stack. The argument says which. The function returns all the same.
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
