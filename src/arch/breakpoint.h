@@ -167,10 +167,11 @@ FloatLayout float_layout();
 
 /// Returns an instruction that makes a system call, to be searched for in the tracee's code.
 std::span<const std::byte> call_instruction(Abi abi);
-/// The call numbers of mmap (mmap2 in 32-bit ABIs), munmap and prctl.
+/// The call numbers of mmap (mmap2 in 32-bit ABIs), munmap, prctl and rt_sigaction.
 std::uint64_t mmap_number(Abi abi);
 std::uint64_t munmap_number(Abi abi);
 std::uint64_t prctl_number(Abi abi);
+std::uint64_t sigaction_number(Abi abi);
 /// Sets up `registers` for a system call by the instruction at `instruction`.
 void prepare_call(Registers& registers, std::uint64_t instruction, std::uint64_t number,
                   std::span<const std::uint64_t, 6> arguments);

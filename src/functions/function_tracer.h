@@ -41,7 +41,7 @@ class FunctionTracer final : public ptrace::FunctionHooks {
   void begin(ptrace::Tracee& tracee) override;
   void leave_program(ptrace::Tracee& tracee) override;
   void inherit(ptrace::Tracee& parent, ptrace::Tracee& child, bool shares_memory) override;
-  bool on_trap(ptrace::Tracee& tracee) override;
+  std::optional<int> on_trap(ptrace::Tracee& tracee) override;
   void put_back(ptrace::Tracee& tracee) override;
   bool on_fault(ptrace::Tracee& tracee) override;
   bool on_held(ptrace::Tracee& tracee) override;
@@ -54,6 +54,8 @@ class FunctionTracer final : public ptrace::FunctionHooks {
  private:
   /// A thread of a process that has breakpoints already shares them.
   void join(ptrace::Tracee& tracee);
+  /// Whether one of our traps has stopped the thread; if so, it can go on.
+  bool handle_trap(ptrace::Tracee& tracee);
   /// Moves a thread that has stopped at the breakpoint at `address` on, past the instruction there. `registers` are
   /// those without the trap, `at_trap` those that it has.
   void pass(ptrace::Tracee& tracee, std::uint64_t address, arch::Registers registers, const arch::Registers& at_trap);
@@ -78,6 +80,7 @@ class FunctionTracer final : public ptrace::FunctionHooks {
   Placement placement_;
   std::map<pid_t, std::weak_ptr<Breakpoints>> spaces_;  ///< by process
   std::set<pid_t> refused_;
+  std::set<pid_t> ignoring_;  ///< processes that ignore SIGTRAP, between two programs
   std::uint64_t calls_ = 0;
   bool collecting_ = false;
   std::chrono::nanoseconds due_{};    ///< see due()

@@ -344,9 +344,12 @@ void PtraceEngine::on_stop(Tracee& tracee, const Stop& stop) {
 }
 
 void PtraceEngine::on_signal(Tracee& tracee, int signal) {
+  if (const auto trap = functions_ && signal == SIGTRAP ? functions_->on_trap(tracee) : std::nullopt) {
+    threads_.resume(tracee, *trap);
+    return;
+  }
   if (functions_ &&
-      ((signal == SIGTRAP && functions_->on_trap(tracee)) || (signal == SIGSEGV && functions_->on_fault(tracee)) ||
-       (signal == SIGSTOP && functions_->on_held(tracee)))) {
+      ((signal == SIGSEGV && functions_->on_fault(tracee)) || (signal == SIGSTOP && functions_->on_held(tracee)))) {
     threads_.resume(tracee);
     return;
   }

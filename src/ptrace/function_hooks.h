@@ -90,8 +90,9 @@ class FunctionHooks {
   virtual void leave_program(Tracee& tracee) = 0;
   /// `parent` has created `child`, which has not run yet.
   virtual void inherit(Tracee& parent, Tracee& child, bool shares_memory) = 0;
-  /// A SIGTRAP stopped the thread. False if no breakpoint raised it; else the thread can go on, without the signal.
-  virtual bool on_trap(Tracee& tracee) = 0;
+  /// A SIGTRAP stopped the thread. Empty if no breakpoint raised it; else the thread can go on, without the signal:
+  /// with SIGTRAP if it has to be put back to those that are pending, as it is blocked, else with 0.
+  virtual std::optional<int> on_trap(Tracee& tracee) = 0;
   /// The thread is about to show where it is, or to run a signal handler: if it is among displaced instructions, this
   /// puts it where it would be without us.
   virtual void put_back(Tracee& tracee) = 0;

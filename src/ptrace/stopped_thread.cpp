@@ -335,6 +335,10 @@ bool Stopped::signal_info(siginfo_t& info) const {
   return ptrace_call(PTRACE_GETSIGINFO, tid_, 0L, &info) == 0;
 }
 
+Status Stopped::set_signal_info(siginfo_t info) const {
+  return ptrace_call(PTRACE_SETSIGINFO, tid_, 0L, &info) == 0 ? Status(Done{}) : Status(last_error());
+}
+
 std::optional<long> Stopped::peek(RemoteAddr address) const {
   return peek_word(tid_, address);
 }
@@ -465,6 +469,15 @@ bool Stopped::is_about_to_stop_for_dispatch() const {
 bool Stopped::blocks(int signal) const {
   std::uint64_t mask = 0;
   return ptrace_call(PTRACE_GETSIGMASK, tid_, sizeof mask, &mask) != 0 || (mask >> (signal - 1) & 1) != 0;
+}
+
+Status Stopped::block(int signal) const {
+  std::uint64_t mask = 0;
+  if (ptrace_call(PTRACE_GETSIGMASK, tid_, sizeof mask, &mask) != 0) {
+    return last_error();
+  }
+  mask |= std::uint64_t{1} << (signal - 1);
+  return ptrace_call(PTRACE_SETSIGMASK, tid_, sizeof mask, &mask) != 0 ? Status(last_error()) : Status(Done{});
 }
 
 std::size_t Stopped::register_set(unsigned which, std::span<std::byte> into) const {

@@ -130,6 +130,8 @@ class Stopped {
   [[nodiscard]] int event() const;
   /// PTRACE_GETSIGINFO; false if it is not known.
   bool signal_info(siginfo_t& info) const;
+  /// PTRACE_SETSIGINFO: what is delivered if the thread goes on with that signal.
+  Status set_signal_info(siginfo_t info) const;
   /// PTRACE_PEEKDATA of one word.
   [[nodiscard]] std::optional<long> peek(RemoteAddr address) const;
   /// PTRACE_POKEDATA of as many words as it takes, in read-only pages too. On failure the first of them may be written.
@@ -158,6 +160,8 @@ class Stopped {
   [[nodiscard]] bool is_about_to_stop_for_dispatch() const;
   /// PTRACE_GETSIGMASK: whether the thread blocks the signal.
   [[nodiscard]] bool blocks(int signal) const;
+  /// PTRACE_SETSIGMASK: has the thread block the signal.
+  Status block(int signal) const;
 
   /// PTRACE_GETREGSET of another set than registers(): NT_FPREGSET and the like. How many bytes there are.
   [[nodiscard]] std::size_t register_set(unsigned which, std::span<std::byte> into) const;

@@ -382,6 +382,10 @@ std::uint64_t prctl_number(Abi) {
   return 167;
 }
 
+std::uint64_t sigaction_number(Abi) {
+  return 134;
+}
+
 void prepare_call(Registers& registers, std::uint64_t instruction, std::uint64_t number,
                   std::span<const std::uint64_t, 6> arguments) {
   clear_branch_type(registers);

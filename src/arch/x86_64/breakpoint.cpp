@@ -204,6 +204,10 @@ std::uint64_t prctl_number(Abi abi) {
   return abi == Abi::i386 ? 172 : 157;
 }
 
+std::uint64_t sigaction_number(Abi abi) {
+  return abi == Abi::i386 ? 174 : 13;
+}
+
 void prepare_call(Registers& registers, std::uint64_t instruction, std::uint64_t number,
                   std::span<const std::uint64_t, 6> arguments) {
   registers.clear_call_number();
