@@ -144,8 +144,18 @@ static void netlink_sockets(void) {
   socket(AF_INET, SOCK_RAW, IPPROTO_ICMP);
 }
 
+static void machine_sockets(void) {
+  const int fd = socket(AF_VSOCK, SOCK_STREAM, 0);
+  for (int option = 0; option < 10; ++option) {
+    unsigned char value[16];
+    socklen_t length = sizeof value;
+    if (getsockopt(fd, AF_VSOCK, option, value, &length) == 0) setsockopt(fd, AF_VSOCK, option, value, length);
+  }
+}
+
 int main(void) {
   unix_sockets();
   internet_sockets();
   netlink_sockets();
+  machine_sockets();
 }
