@@ -6,6 +6,7 @@ missing, and no program notices.
 """
 
 import ctypes
+import difflib
 import os
 import pathlib
 import re
@@ -26,7 +27,8 @@ INSIDE = ['--engine=inprocess', '-q', '-f']
 def plain(lines):
     """Without what differs from run to run."""
     lines = [re.sub(r'\d{6,}', 'NUMBER', re.sub(r'0x[0-9a-f]+', 'ADDRESS', re.sub(r' += ', ' = ', line))) for line in lines]
-    return [re.sub(r'^\d+ +', '', line) for line in lines]
+    # What std::string has at its beginning when it asks itself where that is is left from before.
+    return [re.sub(r'^\d+ +', '', re.sub(r'(::_M_data@.*) = .*', r'\1', line)) for line in lines]
 
 
 def same(source):
@@ -35,7 +37,8 @@ def same(source):
         options = ['-q', '-f', '-e', 'trace=write', '-e', 'library=*']
         expected, status = bench.trace(['--engine=ptrace', *options], program)
         found, status_inside = bench.trace(['--engine=inprocess', *options], program)
-        expect(plain(found) == plain(expected), f'{len(found)} lines are not the {len(expected)} of breakpoints:\n' + '\n'.join(found))
+        differing = '\n'.join(difflib.unified_diff(plain(expected), plain(found), 'breakpoints', 'inside', n=0, lineterm=''))
+        expect(not differing, f'{len(found)} lines are not the {len(expected)} of breakpoints:\n{differing}')
         expect(status == status_inside, f'status {status_inside}, not {status}')
     return case
 
