@@ -353,13 +353,32 @@ bool FunctionTracer::handle_trap(ptrace::Tracee& tracee) {
     static_cast<void>(thread.set_registers(registers, at_trap));
     return true;
   }
+  report_and_pass(tracee, address, registers, at_trap);
+  return true;
+}
+
+bool FunctionTracer::pass_breakpoint(ptrace::Tracee& tracee) {
+  if (thread_state(tracee) == nullptr) {
+    return false;
+  }
+  const auto registers = ptrace::stopped_thread(tracee).registers();
+  const std::uint64_t address = registers ? registers.value().instruction_pointer() : 0;
+  const Breakpoint* point = registers ? space_of(tracee).find_trap(address) : nullptr;
+  if (point == nullptr || !point->inserted) {
+    return false;
+  }
+  report_and_pass(tracee, address, registers.value(), registers.value());
+  return true;
+}
+
+void FunctionTracer::report_and_pass(ptrace::Tracee& tracee, std::uint64_t address, const arch::Registers& registers,
+                                     const arch::Registers& at_trap) {
   if (!thread_state(tracee)->comes_again({address, registers.stack_pointer()})) {
     tracee.without_trap = &registers;
     on_breakpoint(tracee, registers, address);
     tracee.without_trap = nullptr;
   }
   pass(tracee, address, registers, at_trap);
-  return true;
 }
 
 void FunctionTracer::pass(ptrace::Tracee& tracee, std::uint64_t address, arch::Registers registers,

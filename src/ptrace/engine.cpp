@@ -289,6 +289,7 @@ void PtraceEngine::complain_of_exit(pid_t unknown, int status) {
 }
 
 void PtraceEngine::on_stop(Tracee& tracee, const Stop& stop) {
+  end_hold(tracee);
   if (std::exchange(tracee.found_running, false)) {
     find_interrupted_call(tracee);
   }
@@ -355,6 +356,14 @@ void PtraceEngine::on_signal(Tracee& tracee, int signal) {
   }
   if (functions_) {
     functions_->put_back(tracee);
+  }
+  if (tracee.visible() && !recorder_ && make_progress(tracee, functions_.get()) == Delivery::later) {
+    threads_.resume(tracee);
+    return;
+  }
+  if (tracee.detaching) {
+    threads_.finish_detach(tracee, signal);
+    return;
   }
   if (tracee.visible()) {
     siginfo_t info;

@@ -96,6 +96,9 @@ class FunctionHooks {
   /// The thread is about to show where it is, or to run a signal handler: if it is among displaced instructions, this
   /// puts it where it would be without us.
   virtual void put_back(Tracee& tracee) = 0;
+  /// The thread stands at a breakpoint that it has not run into yet: reports that and lets it pass. It may run after
+  /// that if it has stopped for another reason meanwhile. False: there is none.
+  virtual bool pass_breakpoint(Tracee& tracee) = 0;
   /// A SIGSTOP stopped the thread. True if it was sent because of what the kernel records: the thread can go on without
   /// it.
   virtual bool on_held(Tracee& tracee) = 0;

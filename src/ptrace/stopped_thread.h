@@ -58,6 +58,13 @@ struct CallState {
   std::optional<std::uint16_t> filter_data;  ///< of SECCOMP_RET_TRACE, where that has stopped it and is known
 };
 
+/// Whether the result is one by which the kernel says that it may restart a call: ERESTARTSYS to ERESTART_RESTARTBLOCK.
+constexpr bool is_to_be_restarted(std::int64_t result) {
+  constexpr std::int64_t first = -516;
+  constexpr std::int64_t last = -512;
+  return result >= first && result <= last;
+}
+
 /// Where the calls of a thread go on as ever under syscall user dispatch; calls from elsewhere raise SIGSYS instead.
 struct Dispatch {
   std::uint64_t start = 0;
@@ -158,6 +165,9 @@ class Stopped {
   [[nodiscard]] bool has_dispatch() const;
   /// Whether a call has raised SIGSYS by that, which has not stopped the thread yet.
   [[nodiscard]] bool is_about_to_stop_for_dispatch() const;
+  /// PTRACE_GETSIGMASK, PTRACE_SETSIGMASK: the signals that the thread blocks; signal 1 is bit 0.
+  [[nodiscard]] std::optional<std::uint64_t> signal_mask() const;
+  Status set_signal_mask(std::uint64_t mask) const;
   /// PTRACE_GETSIGMASK: whether the thread blocks the signal.
   [[nodiscard]] bool blocks(int signal) const;
   /// PTRACE_SETSIGMASK: has the thread block the signal.
