@@ -14,11 +14,12 @@ namespace {
 
 constexpr unsigned most_repetitions = 6;  // 64 instructions: a few hundred microseconds
 
-/// Whether the instruction has raised the signal, so that it cannot wait, or it stops the process.
-bool is_bound(const siginfo_t& info) {
-  constexpr std::array raised = {SIGTRAP, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS};
-  return info.si_signo == SIGSTOP ||
-         (info.si_code > 0 && std::find(raised.begin(), raised.end(), info.si_signo) != raised.end());
+/// Whether a timer has sent the signal, so that nobody can tell that it comes a few instructions later. What a thread
+/// sends itself has arrived when the call returns.
+bool is_of_timer(const siginfo_t& info) {
+  const bool has_interval_timer =
+      info.si_signo == SIGALRM || info.si_signo == SIGVTALRM || info.si_signo == SIGPROF;  // setitimer(2)
+  return info.si_code == SI_TIMER || (info.si_code == SI_KERNEL && has_interval_timer);
 }
 
 /// Sends a signal again that was taken from the thread. If the next of a timer is pending, it is one with that.
@@ -90,10 +91,13 @@ Run run_one(Tracee& tracee, FunctionHooks* functions) {
 Delivery make_progress(Tracee& tracee, FunctionHooks* functions) {
   SignalProgress& signals = tracee.signals;
   siginfo_t info{};
-  if (!stopped_thread(tracee).signal_info(info) || is_bound(info)) {
+  if (!stopped_thread(tracee).signal_info(info)) {
     return Delivery::now;
   }
   restore_requeued(tracee, info);
+  if (!is_of_timer(info)) {
+    return Delivery::now;
+  }
   const auto registers = stopped_thread(tracee).registers();
   // What the kernel does with a call that it may restart depends on the signal that is delivered at this stop.
   if (!registers || is_to_be_restarted(registers.value().result())) {

@@ -1,6 +1,6 @@
-// short_timer KIND MICROSECONDS CALLS: calls of a function, and system calls, while a timer of this period expires:
-// setitimer's ("interval"), or timer_create's ("posix"). Waits for its signal now and then. The last line of output is
-// the sum of the results.
+// short_timer KIND MICROSECONDS CALLS: calls of a function, system calls and a signal of its own each time, while a
+// timer of this period expires: setitimer's ("interval"), or timer_create's ("posix"). Waits for its signal now and
+// then. The last line of output is the sum of the results.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,9 +11,16 @@
 
 static volatile sig_atomic_t ticks;
 
+static volatile sig_atomic_t own;
+
 static void tick(int signal) {
   (void)signal;
   ++ticks;
+}
+
+static void arrive(int signal) {
+  (void)signal;
+  ++own;
 }
 
 int main(int argc, char** argv) {
@@ -27,8 +34,9 @@ int main(int argc, char** argv) {
   memset(&action, 0, sizeof action);
   action.sa_handler = tick;
   action.sa_flags = SA_RESTART;
-  const int signal = is_interval ? SIGALRM : SIGRTMIN;
-  sigaction(signal, &action, NULL);
+  signal(SIGUSR1, arrive);
+  const int timer_signal = is_interval ? SIGALRM : SIGRTMIN;
+  sigaction(timer_signal, &action, NULL);
   timer_t timer;
   if (is_interval) {
     const struct itimerval every = {{0, period}, {0, period}};
@@ -37,7 +45,7 @@ int main(int argc, char** argv) {
     struct sigevent event;
     memset(&event, 0, sizeof event);
     event.sigev_notify = SIGEV_SIGNAL;
-    event.sigev_signo = signal;
+    event.sigev_signo = timer_signal;
     const struct itimerspec every = {{0, period * 1000}, {0, period * 1000}};
     if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || timer_settime(timer, 0, &every, NULL) != 0) {
       return 2;
@@ -45,11 +53,15 @@ int main(int argc, char** argv) {
   }
   sigset_t all_but_it;
   sigfillset(&all_but_it);
-  sigdelset(&all_but_it, signal);
+  sigdelset(&all_but_it, timer_signal);
   long sum = 0;
   for (int call = 1; call <= calls; ++call) {
     sum += labs(-call);
     getppid();
+    kill(getpid(), SIGUSR1);  // has arrived when this returns
+    if (own != call) {
+      return 3;
+    }
     if (call % 20 == 0) {
       sigsuspend(&all_but_it);
     }
