@@ -3,14 +3,32 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include "base/printable.h"
 #include "base/text_buffer.h"
 #include "base/write_all.h"
 
 namespace tracer::app {
+namespace {
+
+/// A line in the bytes that there are for it at any time.
+void say_without_memory(std::string_view name, std::string_view sentence) {
+  std::array<char, 256> line{};
+  std::size_t size = 0;
+  for (const std::string_view part : {name, std::string_view(": "), sentence}) {
+    for (const char c : part.substr(0, line.size() - 1 - size)) {
+      line[size++] = c >= ' ' && c <= '~' ? c : '?';
+    }
+  }
+  line[size++] = '\n';
+  say({line.data(), size});
+}
+
+}  // namespace
 
 void say(std::string_view text) {
   // There is no other place to report an error of this to.
@@ -18,12 +36,16 @@ void say(std::string_view text) {
 }
 
 void Speaker::operator()(std::string_view sentence) const {
-  TextBuffer text;
-  text.append(name_);
-  text.append(": ");
-  append_printable(text, sentence);
-  text.append('\n');
-  say(text.view());
+  try {
+    TextBuffer text;
+    text.append(name_);
+    text.append(": ");
+    append_printable(text, sentence);
+    text.append('\n');
+    say(text.view());
+  } catch (const std::bad_alloc&) {  // the sentence is perhaps about that, and of a thread or at an end
+    say_without_memory(name_, sentence);
+  }
 }
 
 void Speaker::errors(std::string_view lines) const {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr unsigned most_repetitions = 6;  // 64 instructions: a few hundred microseconds
 
-/// Whether a timer has sent the signal, so that nobody can tell that it comes a few instructions later. What a thread
+/// Whether a timer has sent the signal, so that it may come a few instructions later as well. What a thread
 /// sends itself has arrived when the call returns.
 bool is_of_timer(const siginfo_t& info) {
   const bool has_interval_timer =
