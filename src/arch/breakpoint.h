@@ -167,19 +167,10 @@ FloatLayout float_layout();
 
 /// Returns an instruction that makes a system call, to be searched for in the tracee's code.
 std::span<const std::byte> call_instruction(Abi abi);
-/// What a single step (PTRACE_SINGLESTEP) over an instruction does besides running it.
-enum class StepEffect : std::uint8_t {
-  nothing,
-  makes_call,  ///< it enters the kernel for a system call without the stop at the entry
-  shows,       ///< the program can see that it is stepped, or its own trap is taken for the step's
-};
-/// `code`: what is at the instruction pointer.
-StepEffect step_effect(const Registers& registers, std::span<const std::byte> code);
-/// The call numbers of mmap (mmap2 in 32-bit ABIs), munmap, prctl and rt_sigaction.
+/// The call numbers of mmap (mmap2 in 32-bit ABIs), munmap and prctl.
 std::uint64_t mmap_number(Abi abi);
 std::uint64_t munmap_number(Abi abi);
 std::uint64_t prctl_number(Abi abi);
-std::uint64_t sigaction_number(Abi abi);
 /// Sets up `registers` for a system call by the instruction at `instruction`.
 void prepare_call(Registers& registers, std::uint64_t instruction, std::uint64_t number,
                   std::span<const std::uint64_t, 6> arguments);

@@ -43,13 +43,10 @@ struct Breakpoint {
   std::vector<std::uint64_t> callers;            ///< where their code starts
   trace::LibraryFunction* unreported = nullptr;  ///< its calls matter to those around them, and are not reported
   bool returns_here = false;
-  bool walks_stack = false;   ///< what starts here follows the return addresses on the stack
-  bool unwinds = false;       ///< _Unwind_SetIP: its second argument is where the thread goes on
-  bool jumps = false;         ///< longjmp: where its buffer says
-  bool is_landing = false;    ///< … here
-  bool sets_action = false;   ///< sigaction …
-  bool sets_handler = false;  ///< … or signal
-  bool sets_mask = false;     ///< pthread_sigmask
+  bool walks_stack = false;  ///< what starts here follows the return addresses on the stack
+  bool unwinds = false;      ///< _Unwind_SetIP: its second argument is where the thread goes on
+  bool jumps = false;        ///< longjmp: where its buffer says
+  bool is_landing = false;   ///< … here
   struct Probe {
     std::shared_ptr<const library::ModuleFile> file;  ///< keeps …
     const library::StaticProbe* probe = nullptr;
@@ -165,7 +162,6 @@ class Breakpoints {
     bool loader = false;
     bool long_jumps = false;  ///< those of the C library do not go unseen
   } hooks;
-  std::uint64_t trap_handler = 0;  ///< the program's of SIGTRAP; 0: SIG_DFL, or not known; 1: SIG_IGN
   RecordingState recording;
   CountingStubs stubs;
   GoroutineStacks goroutines;

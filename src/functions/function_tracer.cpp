@@ -5,16 +5,21 @@
 #include <sys/ptrace.h>
 
 #include <cerrno>
+#include <cstdlib>
 
 #include "functions/inject.h"
 #include "functions/landings.h"
 #include "functions/probe_hits.h"
 #include "functions/stopped_context.h"
-#include "functions/trap_signal.h"
 #include "proc/proc_files.h"
 
 namespace tracer::functions {
 namespace {
+
+/// Whether the set of signals that /proc/TID/status shows as `field` has this one.
+bool has_signal(pid_t tid, const std::string& field, int signal) {
+  return ((std::strtoull(proc::status_field(tid, field).c_str(), nullptr, 16) >> (signal - 1)) & 1) != 0;
+}
 
 /// Whether the signal that has stopped the thread is the kernel's word of a breakpoint, or says so.
 bool is_at_trap(const ptrace::Stopped& thread) {
@@ -107,7 +112,6 @@ void FunctionTracer::join(ptrace::Tracee& tracee) {
   if (tracee.functions == nullptr && known != spaces_.end() && !known->second.expired()) {
     auto state = std::make_unique<ThreadState>();
     state->space = known->second.lock();
-    state->blocks_trap = has_signal(tracee.tid(), "SigBlk", SIGTRAP);
     tracee.functions = std::move(state);
   }
 }
@@ -130,7 +134,6 @@ void FunctionTracer::begin(ptrace::Tracee& tracee) {
       join(*other);
     }
   }
-  learn_trap_signal(tracee, ignoring_.erase(tracee.tgid) != 0);
   placement_.update(tracee);
   if (const auto registers = ptrace::stopped_thread(tracee).registers()) {
     space_of(tracee).withdrawal.call_instruction =
@@ -154,11 +157,6 @@ std::vector<std::string> FunctionTracer::why_missed() const {
 
 void FunctionTracer::leave_program(ptrace::Tracee& tracee) {
   counter_.end(tracee);
-  const auto* thread = std::get_if<ptrace::Stopped>(&tracee.thread);
-  if (thread != nullptr && thread->event() == PTRACE_EVENT_EXEC && thread_state(tracee) != nullptr &&
-      ignores_trap(tracee)) {
-    ignoring_.insert(tracee.tgid);  // the next program inherits that
-  }
   tracee.functions = nullptr;
   spaces_.erase(tracee.tgid);
 }
@@ -170,7 +168,6 @@ void FunctionTracer::inherit(ptrace::Tracee& parent, ptrace::Tracee& child, bool
     return;
   }
   auto state = std::make_unique<ThreadState>();
-  state->blocks_trap = from->blocks_trap;
   if (shares_memory) {
     state->space = from->space;
   } else {
@@ -214,7 +211,6 @@ ptrace::Detachment FunctionTracer::prepare_detach(ptrace::Tracee& tracee, bool a
   const auto untaken = space.stubs.find_untaken(trap);
   if (untaken || space.find_trap(trap) != nullptr || space.stubs.has_jump_at(trap)) {
     if (at_trap && is_at_trap(thread)) {
-      restore_trap_signal(tracee);
       set.set_instruction_pointer(untaken ? untaken->jump : trap);
       static_cast<void>(thread.set_registers(set));
       detachment.was_at_trap = true;
@@ -300,26 +296,15 @@ void FunctionTracer::end_calls(ptrace::Tracee& tracee) {
 
 // ---------------------------------------------------------------------------------------------- traps
 
-std::optional<int> FunctionTracer::on_trap(ptrace::Tracee& tracee) {
-  if (thread_state(tracee) == nullptr) {
-    return std::nullopt;
+bool FunctionTracer::on_trap(ptrace::Tracee& tracee) {
+  ThreadState* state = thread_state(tracee);
+  if (state == nullptr) {
+    return false;
   }
-  const bool is_merged = !is_at_trap(ptrace::stopped_thread(tracee));
-  siginfo_t info{};
-  const bool is_known = ptrace::stopped_thread(tracee).signal_info(info);
-  if ((is_merged && !is_merged_trap(tracee)) || !handle_trap(tracee)) {
-    return is_merged && ignores_trap(tracee) ? std::optional(0) : std::nullopt;
-  }
-  // Steps may have replaced it.
-  if (const auto* thread = std::get_if<ptrace::Stopped>(&tracee.thread); is_merged && is_known && thread != nullptr) {
-    static_cast<void>(thread->set_signal_info(info));
-  }
-  return is_merged ? SIGTRAP : 0;
-}
-
-bool FunctionTracer::handle_trap(ptrace::Tracee& tracee) {
-  const ThreadState* state = thread_state(tracee);
   const ptrace::Stopped& thread = ptrace::stopped_thread(tracee);
+  if (!is_at_trap(thread)) {
+    return false;
+  }
   auto got = thread.registers();
   if (!got) {
     return true;
@@ -330,14 +315,12 @@ bool FunctionTracer::handle_trap(ptrace::Tracee& tracee) {
   const std::shared_ptr<Breakpoints> space = state->space;
   const Breakpoint* point = space->find_trap(address);
   if ((point == nullptr || !point->inserted) && space->stubs.has_jump_at(address)) {
-    restore_trap_signal(tracee);
     space->stubs.mend(thread, address, others_of(tracee));
     registers.set_instruction_pointer(address);
     static_cast<void>(thread.set_registers(registers, at_trap));
     return true;
   }
   if (const auto untaken = space->stubs.find_untaken(address)) {
-    restore_trap_signal(tracee);
     on_untaken(tracee, *untaken, registers, at_trap);
     return true;
   }
@@ -345,7 +328,6 @@ bool FunctionTracer::handle_trap(ptrace::Tracee& tracee) {
       (has_signal(tracee.tid(), "SigCgt", SIGTRAP) || !space->mend_copy(thread, tracee.memory, address))) {
     return false;  // a trap of its own
   }
-  restore_trap_signal(tracee);
   registers.set_instruction_pointer(address);
   if (point == nullptr || !point->inserted) {
     // It ran into the breakpoint before that was removed, or has it from before a fork, or in a copy.
@@ -353,32 +335,13 @@ bool FunctionTracer::handle_trap(ptrace::Tracee& tracee) {
     static_cast<void>(thread.set_registers(registers, at_trap));
     return true;
   }
-  report_and_pass(tracee, address, registers, at_trap);
-  return true;
-}
-
-bool FunctionTracer::pass_breakpoint(ptrace::Tracee& tracee) {
-  if (thread_state(tracee) == nullptr) {
-    return false;
-  }
-  const auto registers = ptrace::stopped_thread(tracee).registers();
-  const std::uint64_t address = registers ? registers.value().instruction_pointer() : 0;
-  const Breakpoint* point = registers ? space_of(tracee).find_trap(address) : nullptr;
-  if (point == nullptr || !point->inserted) {
-    return false;
-  }
-  report_and_pass(tracee, address, registers.value(), registers.value());
-  return true;
-}
-
-void FunctionTracer::report_and_pass(ptrace::Tracee& tracee, std::uint64_t address, const arch::Registers& registers,
-                                     const arch::Registers& at_trap) {
-  if (!thread_state(tracee)->comes_again({address, registers.stack_pointer()})) {
+  if (!state->comes_again({address, registers.stack_pointer()})) {
     tracee.without_trap = &registers;
     on_breakpoint(tracee, registers, address);
     tracee.without_trap = nullptr;
   }
   pass(tracee, address, registers, at_trap);
+  return true;
 }
 
 void FunctionTracer::pass(ptrace::Tracee& tracee, std::uint64_t address, arch::Registers registers,
@@ -428,9 +391,6 @@ void FunctionTracer::on_breakpoint(ptrace::Tracee& tracee, const arch::Registers
   }
   if (point != nullptr && point->walks_stack && counter_.replaces_returns()) {
     restore_stack(tracee, registers.mode_abi());
-  }
-  if (point != nullptr && (point->sets_action || point->sets_handler || point->sets_mask)) {
-    expect_signal_change(tracee, *point, registers);
   }
   if (point != nullptr && (point->unwinds || point->jumps)) {
     expect_landing(tracee, *point, registers);

@@ -41,9 +41,8 @@ class FunctionTracer final : public ptrace::FunctionHooks {
   void begin(ptrace::Tracee& tracee) override;
   void leave_program(ptrace::Tracee& tracee) override;
   void inherit(ptrace::Tracee& parent, ptrace::Tracee& child, bool shares_memory) override;
-  std::optional<int> on_trap(ptrace::Tracee& tracee) override;
+  bool on_trap(ptrace::Tracee& tracee) override;
   void put_back(ptrace::Tracee& tracee) override;
-  bool pass_breakpoint(ptrace::Tracee& tracee) override;
   bool on_fault(ptrace::Tracee& tracee) override;
   bool on_held(ptrace::Tracee& tracee) override;
   ptrace::Detachment prepare_detach(ptrace::Tracee& tracee, bool at_trap) override;
@@ -55,11 +54,6 @@ class FunctionTracer final : public ptrace::FunctionHooks {
  private:
   /// A thread of a process that has breakpoints already shares them.
   void join(ptrace::Tracee& tracee);
-  /// Whether one of our traps has stopped the thread; if so, it can go on.
-  bool handle_trap(ptrace::Tracee& tracee);
-  /// The same arguments as pass(), which it ends with; reports what the breakpoint shows unless that was done.
-  void report_and_pass(ptrace::Tracee& tracee, std::uint64_t address, const arch::Registers& registers,
-                       const arch::Registers& at_trap);
   /// Moves a thread that has stopped at the breakpoint at `address` on, past the instruction there. `registers` are
   /// those without the trap, `at_trap` those that it has.
   void pass(ptrace::Tracee& tracee, std::uint64_t address, arch::Registers registers, const arch::Registers& at_trap);
@@ -84,7 +78,6 @@ class FunctionTracer final : public ptrace::FunctionHooks {
   Placement placement_;
   std::map<pid_t, std::weak_ptr<Breakpoints>> spaces_;  ///< by process
   std::set<pid_t> refused_;
-  std::set<pid_t> ignoring_;  ///< processes that ignore SIGTRAP, between two programs
   std::uint64_t calls_ = 0;
   bool collecting_ = false;
   std::chrono::nanoseconds due_{};    ///< see due()

@@ -190,7 +190,6 @@ void Placement::place(ptrace::Tracee& tracee, const Module& module) {
   if (!selection_.probes.empty()) {
     place_probes(tracee, module);
   }
-  hook_signals(tracee, module);
   hook_jumps(tracee, module);
   hook_goroutines(tracee, module);
 }
@@ -424,15 +423,6 @@ void Placement::place_probes(ptrace::Tracee& tracee, const Module& module) {
       space.raise_semaphore(ptrace::stopped_thread(tracee), tracee.memory, module.bias + probe.semaphore);
     }
   }
-}
-
-void Placement::hook_signals(ptrace::Tracee& tracee, const Module& module) {
-  if (counter_.counts_in_kernel()) {
-    return;
-  }
-  hook(tracee, module, "sigaction", [](Breakpoint& point) { point.sets_action = true; });
-  hook(tracee, module, "signal", [](Breakpoint& point) { point.sets_handler = true; });
-  hook(tracee, module, "pthread_sigmask", [](Breakpoint& point) { point.sets_mask = true; });
 }
 
 void Placement::hook_jumps(ptrace::Tracee& tracee, const Module& module) {

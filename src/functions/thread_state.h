@@ -15,7 +15,6 @@ namespace tracer::functions {
 struct ThreadState final : ptrace::ThreadFunctions {
   std::shared_ptr<Breakpoints> space;
   CallStack calls;
-  bool blocks_trap = false;  ///< the program has the thread block SIGTRAP
   /// A breakpoint that has been reported, but whose instruction has yet to run: a signal came in between.
   struct Reported {
     std::uint64_t address = 0;

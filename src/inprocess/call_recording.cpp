@@ -308,7 +308,7 @@ void CallRecording::after_call(ptrace::Tracee& tracee, const ptrace::CallState& 
   if (std::erase(changing_root_, tracee.tid()) != 0) {
     look_at_roots();  // others may have it in common (CLONE_FS)
   }
-  if (!tracee.visible() || tracee.detaching || !is_native(state) || ptrace::is_to_be_restarted(state.result) ||
+  if (!tracee.visible() || tracee.detaching || !is_native(state) || is_to_be_restarted(state.result) ||
       process_of(tracee).off || tracee.stops_at_all) {
     return;
   }

@@ -26,6 +26,13 @@ namespace tracer::inprocess {
 /// Takes a sentence for -d; may be empty.
 using Say = std::function<void(const std::string&)>;
 
+/// Whether the result is one by which the kernel says that it may restart a call: ERESTARTSYS to ERESTART_RESTARTBLOCK.
+constexpr bool is_to_be_restarted(std::int64_t result) {
+  constexpr std::int64_t first = -516;
+  constexpr std::int64_t last = -512;
+  return result >= first && result <= last;
+}
+
 /// How it comes that all calls stop that are not recorded.
 enum class StopsBy : std::uint8_t {
   filter,    ///< the program that was started has our seccomp filter

@@ -85,7 +85,7 @@ bool CallRecording::leave_body(ptrace::Tracee& tracee, arch::Registers registers
     collect();
     arch::put_behind_call(registers, program, result);
     static_cast<void>(ptrace::stopped_thread(tracee).set_registers(registers));
-    if (tracee.detaching && ptrace::is_to_be_restarted(static_cast<std::int64_t>(result))) {
+    if (tracee.detaching && is_to_be_restarted(static_cast<std::int64_t>(result))) {
       thread->ring.close_call();  // it goes on without us
     } else if (thread->ring.has_open_call()) {
       thread->ring.close_call();

@@ -289,7 +289,6 @@ void PtraceEngine::complain_of_exit(pid_t unknown, int status) {
 }
 
 void PtraceEngine::on_stop(Tracee& tracee, const Stop& stop) {
-  end_hold(tracee);
   if (std::exchange(tracee.found_running, false)) {
     find_interrupted_call(tracee);
   }
@@ -345,25 +344,14 @@ void PtraceEngine::on_stop(Tracee& tracee, const Stop& stop) {
 }
 
 void PtraceEngine::on_signal(Tracee& tracee, int signal) {
-  if (const auto trap = functions_ && signal == SIGTRAP ? functions_->on_trap(tracee) : std::nullopt) {
-    threads_.resume(tracee, *trap);
-    return;
-  }
   if (functions_ &&
-      ((signal == SIGSEGV && functions_->on_fault(tracee)) || (signal == SIGSTOP && functions_->on_held(tracee)))) {
+      ((signal == SIGTRAP && functions_->on_trap(tracee)) || (signal == SIGSEGV && functions_->on_fault(tracee)) ||
+       (signal == SIGSTOP && functions_->on_held(tracee)))) {
     threads_.resume(tracee);
     return;
   }
   if (functions_) {
     functions_->put_back(tracee);
-  }
-  if (tracee.visible() && !recorder_ && make_progress(tracee, functions_.get()) == Delivery::later) {
-    threads_.resume(tracee);
-    return;
-  }
-  if (tracee.detaching) {
-    threads_.finish_detach(tracee, signal);
-    return;
   }
   if (tracee.visible()) {
     siginfo_t info;

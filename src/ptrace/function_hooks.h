@@ -90,15 +90,11 @@ class FunctionHooks {
   virtual void leave_program(Tracee& tracee) = 0;
   /// `parent` has created `child`, which has not run yet.
   virtual void inherit(Tracee& parent, Tracee& child, bool shares_memory) = 0;
-  /// A SIGTRAP stopped the thread. Empty if no breakpoint raised it; else the thread can go on, without the signal:
-  /// with SIGTRAP if it has to be put back to those that are pending, as it is blocked, else with 0.
-  virtual std::optional<int> on_trap(Tracee& tracee) = 0;
+  /// A SIGTRAP stopped the thread. False if no breakpoint raised it; else the thread can go on, without the signal.
+  virtual bool on_trap(Tracee& tracee) = 0;
   /// The thread is about to show where it is, or to run a signal handler: if it is among displaced instructions, this
   /// puts it where it would be without us.
   virtual void put_back(Tracee& tracee) = 0;
-  /// The thread stands at a breakpoint that it has not run into yet: reports that and lets it pass. It may run after
-  /// that if it has stopped for another reason meanwhile. False: there is none.
-  virtual bool pass_breakpoint(Tracee& tracee) = 0;
   /// A SIGSTOP stopped the thread. True if it was sent because of what the kernel records: the thread can go on without
   /// it.
   virtual bool on_held(Tracee& tracee) = 0;

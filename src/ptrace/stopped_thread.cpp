@@ -335,10 +335,6 @@ bool Stopped::signal_info(siginfo_t& info) const {
   return ptrace_call(PTRACE_GETSIGINFO, tid_, 0L, &info) == 0;
 }
 
-Status Stopped::set_signal_info(siginfo_t info) const {
-  return ptrace_call(PTRACE_SETSIGINFO, tid_, 0L, &info) == 0 ? Status(Done{}) : Status(last_error());
-}
-
 std::optional<long> Stopped::peek(RemoteAddr address) const {
   return peek_word(tid_, address);
 }
@@ -466,23 +462,9 @@ bool Stopped::is_about_to_stop_for_dispatch() const {
   return std::any_of(pending.begin(), pending.begin() + std::max(count, 0L), is_dispatch);
 }
 
-std::optional<std::uint64_t> Stopped::signal_mask() const {
-  std::uint64_t mask = 0;
-  return ptrace_call(PTRACE_GETSIGMASK, tid_, sizeof mask, &mask) == 0 ? std::optional(mask) : std::nullopt;
-}
-
-Status Stopped::set_signal_mask(std::uint64_t mask) const {
-  return ptrace_call(PTRACE_SETSIGMASK, tid_, sizeof mask, &mask) == 0 ? Status(Done{}) : Status(last_error());
-}
-
 bool Stopped::blocks(int signal) const {
-  const auto mask = signal_mask();
-  return !mask || (*mask >> (signal - 1) & 1) != 0;
-}
-
-Status Stopped::block(int signal) const {
-  const auto mask = signal_mask();
-  return mask ? set_signal_mask(*mask | std::uint64_t{1} << (signal - 1)) : Status(last_error());
+  std::uint64_t mask = 0;
+  return ptrace_call(PTRACE_GETSIGMASK, tid_, sizeof mask, &mask) != 0 || (mask >> (signal - 1) & 1) != 0;
 }
 
 std::size_t Stopped::register_set(unsigned which, std::span<std::byte> into) const {

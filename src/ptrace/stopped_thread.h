@@ -58,13 +58,6 @@ struct CallState {
   std::optional<std::uint16_t> filter_data;  ///< of SECCOMP_RET_TRACE, where that has stopped it and is known
 };
 
-/// Whether the result is one by which the kernel says that it may restart a call: ERESTARTSYS to ERESTART_RESTARTBLOCK.
-constexpr bool is_to_be_restarted(std::int64_t result) {
-  constexpr std::int64_t first = -516;
-  constexpr std::int64_t last = -512;
-  return result >= first && result <= last;
-}
-
 /// Where the calls of a thread go on as ever under syscall user dispatch; calls from elsewhere raise SIGSYS instead.
 struct Dispatch {
   std::uint64_t start = 0;
@@ -137,8 +130,6 @@ class Stopped {
   [[nodiscard]] int event() const;
   /// PTRACE_GETSIGINFO; false if it is not known.
   bool signal_info(siginfo_t& info) const;
-  /// PTRACE_SETSIGINFO: what is delivered if the thread goes on with that signal.
-  Status set_signal_info(siginfo_t info) const;
   /// PTRACE_PEEKDATA of one word.
   [[nodiscard]] std::optional<long> peek(RemoteAddr address) const;
   /// PTRACE_POKEDATA of as many words as it takes, in read-only pages too. On failure the first of them may be written.
@@ -165,13 +156,8 @@ class Stopped {
   [[nodiscard]] bool has_dispatch() const;
   /// Whether a call has raised SIGSYS by that, which has not stopped the thread yet.
   [[nodiscard]] bool is_about_to_stop_for_dispatch() const;
-  /// PTRACE_GETSIGMASK, PTRACE_SETSIGMASK: the signals that the thread blocks; signal 1 is bit 0.
-  [[nodiscard]] std::optional<std::uint64_t> signal_mask() const;
-  Status set_signal_mask(std::uint64_t mask) const;
   /// PTRACE_GETSIGMASK: whether the thread blocks the signal.
   [[nodiscard]] bool blocks(int signal) const;
-  /// PTRACE_SETSIGMASK: has the thread block the signal.
-  Status block(int signal) const;
 
   /// PTRACE_GETREGSET of another set than registers(): NT_FPREGSET and the like. How many bytes there are.
   [[nodiscard]] std::size_t register_set(unsigned which, std::span<std::byte> into) const;

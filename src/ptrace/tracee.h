@@ -13,7 +13,6 @@
 #include "proc/proc_files.h"
 #include "ptrace/function_hooks.h"
 #include "ptrace/live_memory.h"
-#include "ptrace/starved_threads.h"
 #include "ptrace/stopped_thread.h"
 #include "trace/tampering.h"
 
@@ -75,7 +74,6 @@ struct Tracee {
   bool waits_to_detach = false;  ///< it is stopped, and cannot be detached from before others are
   std::optional<HiddenFlag> hidden_untraced;
   CallTampering tampering;
-  SignalProgress signals;
   std::unique_ptr<ThreadFunctions> functions;  ///< null: its functions are not traced
   const arch::Registers* without_trap =
       nullptr;  ///< while a breakpoint is reported: what its registers would be but for that

@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 from bench import IS_X86, NARROW, TIMEOUT, calls_in, run_in_folder
-from cases import PATIENCE, expect, rounds
+from cases import expect, rounds
 
 # Calls and returns that the processor checks. What a program begins with has none of aarch64's marks, hence only libraries
 # are held to them there.
@@ -294,29 +294,6 @@ def threads(bench):
                 expect(sum(int(value) for value in found if value.isdigit()) == count * calls * (calls - 1) // 2, f'{what}: a wrong result')
 
 
-def short_timers(bench):
-    """A stop costs more than their period, so that the next signal is pending whenever a handler returns. With a long one,
-    nearly all signals are those that the program sends itself."""
-    program = bench.build('short_timer.c', ['gcc', '-fno-builtin'])
-    calls = 60
-    by_interval, by_posix = 'SIGALRM {si_signo=SIGALRM, si_code=SI_KERNEL}', 'si_code=SI_TIMER'
-    for kind, period, told in (('interval', '20', by_interval), ('posix', '20', by_posix), ('interval', '50000', by_interval)):
-        try:
-            subprocess.run([str(program), kind, period, str(calls)], stdout=subprocess.DEVNULL, timeout=PATIENCE, check=True)
-        except subprocess.TimeoutExpired:
-            return f'the machine is too slow for a timer of {period} us'
-        for traced, option in (('none', 'symbol=labs'), ('getppid', 'library=labs@MAIN'), ('all', 'library=labs@MAIN')):
-            what = f'{kind}, {period} us, -e trace={traced} -e {option}'
-            lines, status = bench.trace(['-e', f'trace={traced}', '-e', option], program, [kind, period, str(calls)])
-            expect(status == 0, f'{what}: status {status}')
-            found = [value for name, value in calls_in(lines) if name == 'labs']
-            expect(found == [str(call + 1) for call in range(calls)], f'{what}: {len(found)} calls: {found}')
-            entries = sum(line.startswith('getppid(') for line in lines)
-            expect(entries == (0 if traced == 'none' else calls), f'{what}: {entries} calls of getppid')
-            signals = [line for line in lines if line.startswith('--- SIG') and 'SIGUSR1' not in line]
-            expect(signals and all(told in line for line in signals), f'{what}: other signals: {signals[:3]}')
-
-
 def children_unfollowed(bench):
     program = bench.build('children.c', ['gcc'])
     lines, status = bench.trace(['-e', 'trace=none', '-e', 'signal=none', '-e', 'library=abs+fork+vfork@MAIN'], program)
@@ -504,8 +481,8 @@ def deep_calls(bench):
 CASES = {case.__name__: case
          for case in (static, static_pie, function_pointers, deleted, described_though_deleted, unreadable, hides_itself,
                       symbols_of_the_program, longjmp, records, longjmp_unseen, jumps_to_itself, goroutines, threads,
-                      short_timers, children_unfollowed, children_followed, plugin, one_timeline, stacks, counts,
-                      chosen_by_resolvers, demangled_names, names_of_rust, names_of_templates, coroutines, rust, exceptions, pieces, deep_calls)}
+                      children_unfollowed, children_followed, plugin, one_timeline, stacks, counts, chosen_by_resolvers,
+                      demangled_names, names_of_rust, names_of_templates, coroutines, rust, exceptions, pieces, deep_calls)}
 
 
 def main():

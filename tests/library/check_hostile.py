@@ -5,7 +5,6 @@
 """
 
 import contextlib
-import os
 import pathlib
 import signal
 import subprocess
@@ -60,19 +59,6 @@ def faulting_at_breakpoint(bench):
     expect(status == 18, f'status {status}: ' + '\n'.join(lines[:20]))
     expect([name for name, _ in calls_in(lines)] == ['touch'] * 2, '\n'.join(lines))
     expect(sum('--- SIGSEGV' in line for line in lines) == 1, '\n'.join(lines))
-
-
-def trap_signal(bench):
-    """A program that blocks, ignores, handles or raises SIGTRAP is not disturbed by breakpoints."""
-    for flags in ([], ['-m32']) if os.uname().machine == 'x86_64' else ([],):
-        program = bench.build('trap_signal.c', ['gcc', '-pthread', *flags], 'trap_signal' + ''.join(flags))
-        for what in ('ignoring', 'blocking', 'blocking_and_ignoring', 'handling', 'holding', 'masking',
-                     'masking_and_ignoring', 'threading', 'forking', 'waiting', 'executing'):
-            for options in (['-e', 'library=*@MAIN'], ['-e', 'symbol=getppid@libc.so*'],
-                            ['-c', '--engine=ptrace', '-e', 'library=*@MAIN']):
-                lines, status = bench.trace(['-f', '-q', '-e', 'trace=none', *options], program, [what])
-                expect(status == 7, f'{flags} {options} {what}: status {status}: ' + '\n'.join(lines[-20:]))
-                expect(any('getppid' in line for line in lines), '\n'.join(lines))
 
 
 def copied(bench):
@@ -216,7 +202,7 @@ def attach_and_detach(bench):
 
 
 CASES = {case.__name__: case
-         for case in (faulting_at_breakpoint, waiting_at_breakpoint, interrupted_at_breakpoint, copied, trap_signal,
+         for case in (faulting_at_breakpoint, waiting_at_breakpoint, interrupted_at_breakpoint, copied,
                       detached_in_odd_states, stripped_static_pie, killed_tracer, killed_at_any_moment, attach_and_detach)}
 
 

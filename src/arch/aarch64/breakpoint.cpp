@@ -5,7 +5,6 @@
 #include <elf.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "arch/aarch64/instruction.h"
 
@@ -371,22 +370,6 @@ std::span<const std::byte> call_instruction(Abi abi) {
   return abi == Abi::aarch64 ? std::span<const std::byte>(svc) : std::span<const std::byte>();
 }
 
-StepEffect step_effect(const Registers& registers, std::span<const std::byte> code) {
-  constexpr std::uint32_t exceptions_mask = 0xff000000;
-  constexpr std::uint32_t exceptions = 0xd4000000;  // svc, hvc, smc, brk, hlt
-  constexpr std::uint32_t kind_mask = 0xffe0001f;
-  constexpr std::uint32_t supervisor_call = 0xd4000001;
-  std::uint32_t instruction = 0;
-  if (registers.mode_abi() != Abi::aarch64 || code.size() < sizeof instruction) {
-    return StepEffect::shows;  // the kernel does not step 32-bit threads
-  }
-  std::memcpy(&instruction, code.data(), sizeof instruction);
-  if ((instruction & exceptions_mask) != exceptions) {
-    return StepEffect::nothing;
-  }
-  return (instruction & kind_mask) == supervisor_call ? StepEffect::makes_call : StepEffect::shows;
-}
-
 std::uint64_t mmap_number(Abi) {
   return 222;
 }
@@ -397,10 +380,6 @@ std::uint64_t munmap_number(Abi) {
 
 std::uint64_t prctl_number(Abi) {
   return 167;
-}
-
-std::uint64_t sigaction_number(Abi) {
-  return 134;
 }
 
 void prepare_call(Registers& registers, std::uint64_t instruction, std::uint64_t number,

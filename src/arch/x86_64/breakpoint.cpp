@@ -192,41 +192,6 @@ std::span<const std::byte> call_instruction(Abi abi) {
   return abi == Abi::i386 ? std::span<const std::byte>(int80_code) : std::span<const std::byte>(syscall_code);
 }
 
-StepEffect step_effect(const Registers& registers, std::span<const std::byte> code) {
-  constexpr std::uint64_t trap_flag = 0x100;
-  const bool is_64_bit = registers.mode_abi() != Abi::i386;
-  const auto is_prefix = [&](unsigned byte) {
-    return byte == 0x26 || byte == 0x2e || byte == 0x36 || byte == 0x3e || (byte >= 0x64 && byte <= 0x67) ||
-           byte == 0xf0 || byte == 0xf2 || byte == 0xf3 || (is_64_bit && byte >= 0x40 && byte <= 0x4f);
-  };
-  const auto byte_at = [&](std::size_t at) { return at < code.size() ? std::to_integer<unsigned>(code[at]) : 0U; };
-  std::size_t at = 0;
-  while (at < code.size() && is_prefix(byte_at(at))) {
-    ++at;
-  }
-  const unsigned next = byte_at(at + 1);
-  if (at >= code.size() || (registers.flags() & trap_flag) != 0) {
-    return StepEffect::shows;
-  }
-  switch (byte_at(at)) {
-    case 0x0f:  // syscall, sysenter
-      return next == 0x05 || next == 0x34 ? StepEffect::makes_call : StepEffect::nothing;
-    case 0xcd:  // int
-      return next == 0x80 ? StepEffect::makes_call : StepEffect::shows;
-    case 0x8e:  // mov to a segment register: the instruction after that of ss runs in the same step
-    case 0x17:  // pop ss
-    case 0x9c:  // pushf, which pushes the trap flag, and popf
-    case 0x9d:
-    case 0xcc:  // int3, into, int1
-    case 0xce:
-    case 0xf1:
-    case 0xcf:  // iret
-      return StepEffect::shows;
-    default:
-      return StepEffect::nothing;
-  }
-}
-
 std::uint64_t mmap_number(Abi abi) {
   return abi == Abi::i386 ? 192 : 9;
 }
@@ -237,10 +202,6 @@ std::uint64_t munmap_number(Abi abi) {
 
 std::uint64_t prctl_number(Abi abi) {
   return abi == Abi::i386 ? 172 : 157;
-}
-
-std::uint64_t sigaction_number(Abi abi) {
-  return abi == Abi::i386 ? 174 : 13;
 }
 
 void prepare_call(Registers& registers, std::uint64_t instruction, std::uint64_t number,
