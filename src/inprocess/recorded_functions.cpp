@@ -71,7 +71,7 @@ bool CallRecording::admit(ptrace::Tracee& tracee, std::uint64_t instruction) {
     ThreadArea& area = thread->ring.area();
     return area.off == 0 && area.held == 0 && std::exchange(area.refuses, 0) == 0;
   }
-  if (!process.off && has_shadow_stack(tracee.tid())) {
+  if (has_shadow_stack(tracee.tid())) {
     process.off = true;
     say_off(tracee.tgid, "the processor keeps its return addresses on a shadow stack");
     return false;
